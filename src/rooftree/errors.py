@@ -1,0 +1,59 @@
+"""What can go wrong, and how we say it.
+
+RooftreeError
+├── CatalogueError   a part or figure file is wrong
+├── ScenarioError    a question is wrong: unknown key, bad unit, a layout that does not divide
+├── FormatError      another tool's file is wrong
+├── DoesNotFit       the question is fine, the memory or the device count is not
+└── NotModelled      outside the validity of a model
+
+A message has three parts: what (file, field, value), why, and what to do.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class RooftreeError(Exception):
+    """A fault that the user can mend; printed without a traceback, exit 2."""
+
+    def __init__(self, *faults: str) -> None:
+        """Take one line per fault; all faults of a file are raised at once."""
+        super().__init__("\n".join(faults))
+        self.faults = faults
+
+
+class CatalogueError(RooftreeError):
+    """A part or a figure of a catalogue is wrong."""
+
+
+class ScenarioError(RooftreeError):
+    """A scenario or a command-line question is wrong."""
+
+
+class FormatError(RooftreeError):
+    """A file of another tool cannot be read."""
+
+
+class DoesNotFit(RooftreeError):
+    """The memory or the number of devices is too small for the question."""
+
+
+class NotModelled(RooftreeError):
+    """The question lies outside the validity of a model."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a hint that names the closest known spelling.
+
+    >>> nearest("gb30", ["gb300", "h100"])
+    "did you mean 'gb300'?"
+    >>> nearest("zzz", ["gb300", "h100"])
+    'known: gb300, h100'
+    """
+    names = sorted(set(known))
+    folded = {candidate.casefold(): candidate for candidate in names}
+    close = difflib.get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.6)
+    if close:
+        return f"did you mean '{folded[close[0]]}'?"
+    return "known: " + (", ".join(names) if names else "none")

@@ -1,0 +1,1 @@
+"""What is true: parts, figures, architectures, workloads, measurements. Fields and no arithmetic."""

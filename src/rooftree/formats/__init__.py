@@ -1,0 +1,1 @@
+"""What others write: readers and writers of the field's own files."""

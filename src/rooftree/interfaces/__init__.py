@@ -1,0 +1,1 @@
+"""Who asks: the command line and the report. Nothing is computed here."""

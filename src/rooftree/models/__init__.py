@@ -1,0 +1,1 @@
+"""What follows: equations with no time passing and no dice."""

@@ -1,0 +1,1 @@
+"""What we ask: which cases to compute, and how results compare."""

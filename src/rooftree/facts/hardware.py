@@ -44,7 +44,6 @@ class Accelerator:
     peak_flops_per_s: Mapping[str, float]
     memory_bytes: float
     memory_bandwidth_bytes_per_s: float
-    scale_up_bandwidth_bytes_per_s: float
     host_bandwidth_bytes_per_s: float
     peak_w: float
     idle_w: float
@@ -73,14 +72,16 @@ class Link:
     """One kind of link and what collectives get out of it.
 
     `bandwidth_bytes_per_s` is what one device sends while it receives as much. `ring_fraction` is the share of it that
-    a ring keeps; `reduce_fraction` the share that an all-reduce done in the switches keeps (0: the switches do not
-    add). A collective costs `base_s` once and `step_s` a step.
+    a ring keeps inside one domain, `cross_fraction` the share that a ring keeps which crosses domains;
+    `reduce_fraction` the share that an all-reduce done in the switches keeps (0: the switches do not add). A
+    collective costs `base_s` once and `step_s` a step.
     """
 
     name: str
     title: str
     bandwidth_bytes_per_s: float
     ring_fraction: float
+    cross_fraction: float
     reduce_fraction: float
     all_to_all_fraction: float
     base_s: float
@@ -142,6 +143,34 @@ class Prices:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Precision:
+    """A number format: its bits a value with scales, and the key of `Accelerator.peak_flops_per_s` that it runs at."""
+
+    name: str
+    title: str
+    peak: str
+    bits: float
+    figures: Figures = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stack:
+    """The software on a cluster: how much it hides and what it costs.
+
+    `exposed` is the share of a communication that compute does not hide, by kind (`tensor`, `context`, `expert`,
+    `pipeline`, `data`). `host_s` is what the host adds to one decode iteration; `reserved_bytes` is the memory that
+    runtime, communication buffers and fragmentation take on each accelerator.
+    """
+
+    name: str
+    title: str
+    exposed: Mapping[str, float]
+    host_s: float
+    reserved_bytes: float
+    figures: Figures = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
     """Racks joined by a scale-out fabric at a site."""
 
@@ -152,13 +181,14 @@ class Cluster:
     switch: Switch
     site: Site
     prices: Prices
+    stack: Stack
     racks: int
     leaves: int
     spines: int
     figures: Figures = field(default_factory=dict, repr=False)
 
 
-Part = Efficiency | Accelerator | Host | Link | Switch | Rack | Site | Prices | Cluster
+Part = Efficiency | Accelerator | Host | Link | Switch | Rack | Site | Prices | Precision | Stack | Cluster
 
 KINDS: Mapping[str, type[Part]] = {
     "efficiency": Efficiency,
@@ -169,5 +199,7 @@ KINDS: Mapping[str, type[Part]] = {
     "rack": Rack,
     "site": Site,
     "prices": Prices,
+    "precision": Precision,
+    "stack": Stack,
     "cluster": Cluster,
 }

@@ -158,13 +158,15 @@ class Stack:
     """The software on a cluster: how much it hides and what it costs.
 
     `exposed` is the share of a communication that compute does not hide, by kind (`tensor`, `context`, `expert`,
-    `pipeline`, `data`). `host_s` is what the host adds to one decode iteration; `reserved_bytes` is the memory that
+    `pipeline`, `data`). `parameter_bytes` is what one parameter takes as `weight`, `gradient` and optimizer `state` in
+    training. `host_s` is what the host adds to one decode iteration; `reserved_bytes` is the memory that
     runtime, communication buffers and fragmentation take on each accelerator.
     """
 
     name: str
     title: str
     exposed: Mapping[str, float]
+    parameter_bytes: Mapping[str, float]
     host_s: float
     reserved_bytes: float
     figures: Figures = field(default_factory=dict, repr=False)

@@ -29,8 +29,8 @@ _PART_OF = {"gemm": "matrix products", "attention": "attention", "stream": "memo
 class Replica:
     """One copy of a model that serves requests.
 
-    Its `layout.data` attention ranks (data-parallel attention) of `layout.tensor` devices each share the experts. `chunk`
-    is how many prompt tokens an attention rank takes at once.
+    Its `layout.data` attention ranks (data-parallel attention) of `layout.tensor` devices each share the experts.
+    `chunk` is how many prompt tokens an attention rank takes at once.
     """
 
     model: Transformer
@@ -52,24 +52,21 @@ class Replica:
 
 
 def decode_attention(replica: Replica, sequences: float, keys: float) -> list[Kernel]:
-    """Attention of one new token of each sequence over `keys` cached tokens, and the products that latent attention adds.
+    """Attention of one new token of each sequence over `keys` cached tokens, with what latent attention adds.
 
-    Grouped-query: flops = 4 sequences keys heads head_dim, traffic = the cache. Latent, in the absorbed form: scores and
-    values against the compressed cache, flops = 2 sequences keys heads (2 kv_rank + rope_dim), and two small products a
-    head before and after. The tensor group splits the heads but each device reads the whole latent cache.
+    Grouped-query: flops = 4 sequences keys heads head_dim, traffic = the cache. Latent, in the absorbed form: scores
+    and values against the compressed cache, flops = 2 sequences keys heads (2 kv_rank + rope_dim), and two small
+    products a head before and after. The tensor group splits the heads but each device reads the whole latent cache.
     """
     attention, share = replica.model.attention, replica.share
     heads = attention.heads / share.tensor
     read_bytes = sequences * keys * cached_bytes(replica.model, replica.layout, replica.kv)
+    extra: list[Kernel] = []
     if isinstance(attention, GroupedQuery):
-        per_key, extra = 4.0 * heads * attention.head_dim, []
-        out_values = heads * attention.head_dim
+        per_key, out_values = 4.0 * heads * attention.head_dim, heads * attention.head_dim
     else:
-        per_key, extra = (
-            2.0 * heads * (2 * attention.kv_rank + attention.rope_dim),
-            _absorbed(attention, sequences, share),
-        )
-        out_values = heads * attention.kv_rank
+        per_key, out_values = 2.0 * heads * (2 * attention.kv_rank + attention.rope_dim), heads * attention.kv_rank
+        extra = _absorbed(attention, sequences, share)
     work = Work(
         flops=per_key * sequences * keys,
         peak=share.core.peak,
@@ -145,8 +142,8 @@ def _pass_times(replica: Replica, tokens: float, dense: list[Kernel], routed: li
 def decode_times(replica: Replica, sequences: float, keys: float) -> dict[str, float]:
     """Seconds of one decode iteration: every sequence of every attention rank gets one token.
 
-    t = layers x (kernels + collectives) + head + host. A pipeline adds nothing here: its stages work on different
-    sequences, so `sequences` is what one stage holds at a time.
+    t = layers x (kernels + collectives) + head + host. Pipeline stages work on different sequences at the same time, so
+    `sequences` is what one stage holds, and pipeline x data x sequences tokens come out of each iteration.
     """
     dense = decode_layer(replica, sequences, keys, routed=False)
     routed = decode_layer(replica, sequences, keys, routed=True) if replica.model.experts is not None else []

@@ -45,7 +45,7 @@ class Table:
                 self.fault(name, why, known)
             elif isinstance(value, int):
                 numbers[name] = value
-        for key in self.values.keys() - known:
+        for key in [key for key in self.values if key not in known]:
             self.fault(key, f"is not known here; {nearest(key[:60], known)}")
         return numbers
 

@@ -171,5 +171,3 @@ def _recompute(text: str) -> Recompute:
 def _shard(text: str) -> Shard:
     """Read a sharding setting."""
     return "full" if text == "full" else "none" if text == "none" else "optimizer"
-
-

@@ -74,8 +74,7 @@ def beyond_measured(done: Sequence[Predicted], *, accelerator: str, mixture: boo
     largest = max(like, key=lambda one: one.row.devices).row
     if devices > largest.devices:
         times = devices / largest.devices
-        return (
-            f"{devices:,} GPUs are {times:.1f} times the largest measured {kind} run on {accelerator} "
-            f"({largest.id}, {largest.devices:,} GPUs)",
-        )
+        where = f"{largest.id}, {largest.devices:,} GPUs"
+        scale = f"{devices:,} GPUs are {times:.1f} times the largest measured {kind} run on {accelerator}"
+        return (f"{scale} ({where})",)
     return ()

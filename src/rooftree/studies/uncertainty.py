@@ -23,8 +23,8 @@ LEVEL = 0.9
 class Residuals:
     """Errors of the model on the fit rows that are most like the question.
 
-    `log_errors` are ln(measured / predicted) of the time; `widening` is added to the size of each when the question lies
-    beyond the measured scale; `group` says which rows they are.
+    `log_errors` are ln(measured / predicted) of the time; `widening` is added to the size of each when the question
+    lies beyond the measured scale; `group` says which rows they are.
     """
 
     log_errors: tuple[float, ...]

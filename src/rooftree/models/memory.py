@@ -48,8 +48,9 @@ def layer_activations(model: Transformer, layout: Layout) -> tuple[float, float]
 
     In the core format: the inputs of two norms, what attention keeps, and the outputs of the MLP's first product; in
     the linear format, as matrix products save their inputs: the outputs of the norms, of attention, and of the
-    activation function. All are spread over the tensor group (sequence parallelism). `selective` drops what element-wise kernels
-    can rebuild: the norms' outputs and the activation function's; `full` keeps the layer's input alone.
+    activation function. All are spread over the tensor group (sequence parallelism). `selective` drops what
+    element-wise kernels can rebuild: the norms' outputs and the activation function's; `full` keeps the layer's input
+    alone.
 
     Source: counted as in Korthikanti et al. 2022, arXiv 2205.05198, section 4, for fused attention and gated MLPs.
     """

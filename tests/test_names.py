@@ -33,9 +33,13 @@ PURE_NAMES = {
     "effect_high": "relative change of the headline",
     "pue": "facility power over IT power",
     "mfu": "model FLOP/s over peak FLOP/s",
-    "gemm_half_width": "matrix columns, a count",
-    "parameters": "a count",
-    "bits": "bits a value, a count: NVFP4 has 4.5 with its scales",
+    "bits": "a count, bits a value: NVFP4 has 4.5 with its scales",
+    "exposed": "a share, by kind of communication",
+    "times": "a count, how often",
+    **dict.fromkeys(("width", "half_width", "gemm_half_width"), "a count, columns of a matrix"),
+    **dict.fromkeys(("rows", "columns", "inner"), "a count, of a matrix; an average may be broken"),
+    **dict.fromkeys(("values_read", "values_written", "parameters"), "a count"),
+    **dict.fromkeys(("keys", "sequences", "tokens_each", "chunk"), "a count of tokens or sequences, on average"),
 }
 ORDERED = ast.Lt | ast.LtE | ast.Gt | ast.GtE | ast.Eq | ast.NotEq
 SAME_UNIT_CALLS = ("min", "max", "sum", "abs", "float", "maximum", "minimum")

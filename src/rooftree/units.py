@@ -13,7 +13,7 @@ from rooftree.errors import ScenarioError, nearest
 _DECIMAL = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
 _BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50}
 _SMALL = {"m": 1e-3, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "n": 1e-9, "p": 1e-12}  # micro sign and Greek mu look alike
-_HOUR_S = 3600.0
+HOUR_S = 3600.0
 _KWH_J = 3.6e6
 MILLION = 1e6
 """For names such as `usd_per_million_tokens`."""
@@ -22,10 +22,10 @@ MILLION = 1e6
 def _table() -> dict[str, dict[str, float]]:
     """Return for each SI unit the spellings that are read as it, with their factors."""
     size = {f"{p}B": f for p, f in (_DECIMAL | _BINARY).items()} | {f"{p}b": f / 8 for p, f in _DECIMAL.items()}
-    seconds = {f"{p}s": f for p, f in _SMALL.items()} | {"s": 1.0, "min": 60.0, "h": _HOUR_S, "d": 24 * _HOUR_S}
+    seconds = {f"{p}s": f for p, f in _SMALL.items()} | {"s": 1.0, "min": 60.0, "h": HOUR_S, "d": 24 * HOUR_S}
     flop = {f"{p}FLOP": f for p, f in _DECIMAL.items()}
     power = {f"{p}W": f for p, f in _DECIMAL.items()} | {"mW": 1e-3}
-    energy = {f"{p}J": f for p, f in _DECIMAL.items()} | {f"{p}Wh": f * _HOUR_S for p, f in _DECIMAL.items()}
+    energy = {f"{p}J": f for p, f in _DECIMAL.items()} | {f"{p}Wh": f * HOUR_S for p, f in _DECIMAL.items()}
     return {
         "B": size,
         "B/s": {f"{name}/s": factor for name, factor in size.items()},

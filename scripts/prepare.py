@@ -72,7 +72,7 @@ def build(level):
     VENV.mkdir(exist_ok=True)
     UNFINISHED.touch()
     python = str(VENV / "bin" / "python")
-    pip = (python, "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--quiet")
+    pip = (python, "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "-qq")
     if not Path(python).exists():
         step("making .venv", BASE, "-m", "venv", str(VENV))
     step(f"installing {LOCKS[level]}", *pip, "--require-hashes", "-r", LOCKS[level])

@@ -47,15 +47,18 @@ def ready(level):
     return any(stamp(each).is_file() and stamp(each).read_text("utf-8") == wanted(each) for each in levels)
 
 
-def step(what, *command):
-    """Run a command with its output on stderr; end with its words when it fails."""
+def step(what, lock, *command):
+    """Run a command with its output on stderr; end with its words when it fails.
+
+    The command inherits the lock: should this script be killed, the next one waits until the orphan has ended.
+    """
     print(f"rooftree: {what}", file=sys.stderr, flush=True)
-    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=sys.stderr)
+    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=sys.stderr, pass_fds=[lock.fileno()])
     if done.returncode:
         sys.exit(f"rooftree: {what} failed (exit {done.returncode}); mend what is said above and call again")
 
 
-def build(level):
+def build(level, lock):
     """Make the environment, or add the development packages to one that can run."""
     try:
         import ensurepip  # noqa: F401
@@ -74,9 +77,9 @@ def build(level):
     python = str(VENV / "bin" / "python")
     pip = (python, "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "-qq")
     if not Path(python).exists():
-        step("making .venv", BASE, "-m", "venv", str(VENV))
-    step(f"installing {LOCKS[level]}", *pip, "--require-hashes", "-r", LOCKS[level])
-    step("installing rooftree", *pip, "--no-deps", "--no-build-isolation", "-e", ".")
+        step("making .venv", lock, BASE, "-m", "venv", str(VENV))
+    step(f"installing {LOCKS[level]}", lock, *pip, "--require-hashes", "-r", LOCKS[level])
+    step("installing rooftree", lock, *pip, "--no-deps", "--no-build-isolation", "-e", ".")
     stamp(level).write_text(wanted(level), "utf-8")
     UNFINISHED.unlink()
 
@@ -91,7 +94,7 @@ def main():
     with open(ROOT / ".venv.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not ready(level):
-            build(level)
+            build(level, lock)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,8 @@ METRICS = (
     "algbw_bytes_per_s",
     "busbw_bytes_per_s",
 )
+TITLES = Path(__file__).resolve().parents[1] / "src" / "rooftree" / "interfaces" / "metrics.toml"
+TITLED = tomllib.loads(TITLES.read_text("utf-8")) if TITLES.is_file() else {}
 FIELDS = {
     field.name
     for part in (*KINDS.values(), Training, Serving)
@@ -58,7 +61,7 @@ WORDS = (
 )
 
 
-@pytest.mark.parametrize("name", [*METRICS, *sorted(FIELDS)])
+@pytest.mark.parametrize("name", sorted({*METRICS, *TITLED, *FIELDS}))
 def test_a_quantity_has_a_row_in_the_nomenclature(name):
     assert name in ROWS
 

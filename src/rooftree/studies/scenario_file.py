@@ -1,5 +1,6 @@
 """The keys of a scenario file, and how its text becomes them: every fault of the file at once."""
 
+import json
 import tomllib
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
@@ -93,7 +94,7 @@ def keys_from(table: dict[str, Any], label: str) -> ScenarioKeys:
     from pydantic import TypeAdapter, ValidationError
 
     try:
-        return TypeAdapter(ScenarioKeys).validate_python(table)
+        return TypeAdapter(ScenarioKeys).validate_json(json.dumps(table, default=str))
     except ValidationError as faults:
         raise_all(label, [_fault(dict(fault)) for fault in faults.errors(include_url=False)], ScenarioError)
         raise

@@ -214,7 +214,7 @@ def _values(
             used_keys |= {entry for entry in written if entry.startswith(f"{key}.")}
             values[key] = {entry.split(".", 1)[1]: value for entry, value in entries.items()}
             if not any(entry.startswith(f"{key}.") for entry in written):
-                faults.append(f"figures.{key}: has no entries; add [figures.\"{key}.…\"]")
+                faults.append(f'figures.{key}: has no entries; add [figures."{key}.…"]')
     faults += [f"{visible(key)}: is not known here; {nearest(key[:60], own)}" for key in texts.keys() - used_texts]
     strange = sorted(written.keys() - used_keys)
     faults += [f"figures.{visible(key)}: is not known here; {nearest(key[:60], own)}" for key in strange]

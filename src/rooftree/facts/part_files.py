@@ -3,13 +3,17 @@
 import json
 import tomllib
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rooftree.errors import CatalogueError, ScenarioError, nearest
 from rooftree.facts.sources import Basis, Figure
 from rooftree.files import raise_all, read_text, shown, visible
 from rooftree.units import parse, unit_of
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 _LIMIT_BYTES = int(parse("256 KiB", "B"))
 _STRICT: dict[str, Any] = {"extra": "forbid", "strict": True}
@@ -61,12 +65,20 @@ def read_part_file(path: Path) -> PartFile:
     return PartFile(label=label, texts=table, figures=read)
 
 
+@cache
+def _adapter() -> "TypeAdapter[dict[str, FigureKeys]]":
+    """Return what checks the figures of a file; built once, on first use."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(dict[str, FigureKeys])
+
+
 def _figures(table: object) -> tuple[dict[str, FigureKeys], list[str]]:
     """Return the figures of a file and the faults of their form."""
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
     try:
-        return TypeAdapter(dict[str, FigureKeys]).validate_json(json.dumps(table, default=str)), []
+        return _adapter().validate_json(json.dumps(table, default=str)), []
     except ValidationError as faults:
         lines = []
         for fault in faults.errors(include_url=False):

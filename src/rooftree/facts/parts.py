@@ -1,7 +1,7 @@
 """Walk over a part and what it is made of, and put other values in the place of its figures."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, replace
 from typing import Any, cast
 
 from rooftree.facts.hardware import KINDS, Cluster, Part
@@ -29,7 +29,7 @@ def walk(part: Part) -> Iterator[tuple[str, str, str, Figure]]:
 
 
 def with_figure(cluster: Cluster, kind: str, name: str, key: str, value: float) -> Cluster:
-    """Return a copy of a cluster with one figure replaced wherever its part occurs; raises KeyError if it is nowhere."""
+    """Return a copy of a cluster with one figure replaced wherever its part occurs; KeyError if it is nowhere."""
     return with_figures(cluster, {(kind, name, key): value})
 
 
@@ -47,8 +47,8 @@ def with_figures(cluster: Cluster, values: Mapping[Place, float]) -> Cluster:
 
 def _inner(part: Part) -> dict[str, Part]:
     """Return the parts that a part refers to, by field."""
-    values = {each.name: getattr(part, each.name) for each in fields(part)}
-    return {name: value for name, value in values.items() if is_dataclass(value) and type(value) in _KIND_OF}
+    values: dict[str, Any] = {each.name: getattr(part, each.name) for each in fields(part)}
+    return {name: value for name, value in values.items() if type(value) in _KIND_OF}
 
 
 def _replaced(part: Part, by_part: Mapping[tuple[str, str], Mapping[str, float]], used: set[tuple[str, str]]) -> Part:

@@ -82,7 +82,7 @@ def ask(op: str, message_bytes: float, accelerators: int, cluster: Cluster) -> C
 
 def remarks(algorithm: str, group: Group) -> tuple[str, ...]:
     """Say what a reader should know of the algorithm."""
-    words = (f"{group.local} GPUs of each of {group.domains} scale-up domains",)
+    words: tuple[str, ...] = (f"{group.local} GPUs of each of {group.domains} scale-up domains",)
     if algorithm == "nvls":
         words += ("reduced in the switches: bus bandwidth follows the ring's formula although fewer bytes move",)
     return words

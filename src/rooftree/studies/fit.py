@@ -137,20 +137,20 @@ def gemm_kernel(row: Measurement, precisions: Mapping[str, Precision]) -> Kernel
 
 
 def ring_problem(accelerator: str, domain: int, up: Link, out: Link) -> Problem:
-    """Ring all-reduces of one accelerator in a domain and across: both fractions, the base and the step.
-
-    Without rows across domains `cross_fraction` stays where it starts.
-    """
+    """Ring all-reduces of one accelerator: the fraction, the base and the step; with rows across domains, theirs too."""
     rows = [row for row in collective_rows(accelerator) if row.conditions["algorithm"] == "ring"]
 
     def predict(values: Mapping[str, float], row: Measurement) -> float:
-        return ring_s(_bytes(row), Group(row.devices, min(domain, row.devices)), replace(up, **values), out, rounds=2)
+        return ring_s(_bytes(row), Group(row.devices, min(domain, row.devices)), link_with(up, values), out, rounds=2)
 
+    fractions = ("ring_fraction", "cross_fraction")
+    fractions = fractions if any(row.devices > domain for row in rows) else fractions[:1]
+    many = len(fractions)
     return Problem(
-        keys=("ring_fraction", "cross_fraction", "base_s", "step_s"),
-        start=(up.ring_fraction, up.cross_fraction, up.base_s, up.step_s),
-        low=(0.1, 0.1, up.base_s / 20, up.step_s / 20),
-        high=(1.0, 1.0, up.base_s * 20, up.step_s * 20),
+        keys=(*fractions, "base_s", "step_s"),
+        start=(*(getattr(up, key) for key in fractions), up.base_s, up.step_s),
+        low=(*(0.1,) * many, up.base_s / 20, up.step_s / 20),
+        high=(*(1.0,) * many, up.base_s * 20, up.step_s * 20),
         rows=rows,
         predict=predict,
     )
@@ -162,10 +162,26 @@ def switch_problem(accelerator: str, up: Link) -> Problem:
     rows = [row for row in rows if _bytes(row) >= 2**20]
 
     def predict(values: Mapping[str, float], row: Measurement) -> float:
-        return switch_reduce_s(_bytes(row), row.devices, replace(up, **values))
+        return switch_reduce_s(_bytes(row), row.devices, link_with(up, values))
 
     return Problem(
         keys=("reduce_fraction",), start=(up.reduce_fraction,), low=(0.1,), high=(1.0,), rows=rows, predict=predict
+    )
+
+
+def link_with(link: Link, values: Mapping[str, float]) -> Link:
+    """Return a link with other efficiency figures."""
+    kept = {
+        key: getattr(link, key) for key in ("ring_fraction", "cross_fraction", "reduce_fraction", "base_s", "step_s")
+    }
+    now = kept | dict(values)
+    return replace(
+        link,
+        ring_fraction=now["ring_fraction"],
+        cross_fraction=now["cross_fraction"],
+        reduce_fraction=now["reduce_fraction"],
+        base_s=now["base_s"],
+        step_s=now["step_s"],
     )
 
 

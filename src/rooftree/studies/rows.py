@@ -3,7 +3,7 @@
 A row is read from its conditions alone; its id, source and split are never inputs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import log
 
@@ -137,7 +137,7 @@ def predict_serving(row: Measurement, catalogue: Catalogue) -> Predicted:
 
 
 def predict_all(
-    rows: list[Measurement], catalogue: Catalogue, predict: Callable[[Measurement, Catalogue], Predicted]
+    rows: Sequence[Measurement], catalogue: Catalogue, predict: Callable[[Measurement, Catalogue], Predicted]
 ) -> tuple[list[Predicted], list[tuple[Measurement, str]]]:
     """Predict every row; rows that are not modelled come back with the reason."""
     done, refused = [], []

@@ -114,7 +114,7 @@ def _fault(fault: dict[str, Any]) -> str:
 
 def _known(where: list[str]) -> list[str]:
     """Return the keys of the table at a path."""
-    keys: type = ScenarioKeys
+    keys: Any = ScenarioKeys
     for step in where:
         hint = get_type_hints(keys).get(step)
         keys = next((one for one in get_args(hint) if is_dataclass(one)), ScenarioKeys)

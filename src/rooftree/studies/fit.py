@@ -137,13 +137,13 @@ def gemm_kernel(row: Measurement, precisions: Mapping[str, Precision]) -> Kernel
 
 
 def ring_problem(accelerator: str, domain: int, up: Link, out: Link) -> Problem:
-    """Ring all-reduces of one accelerator: the fraction, the base and the step; with rows across domains, theirs too."""
+    """Ring all-reduces of one accelerator: fraction, base and step; with rows across domains, their fraction too."""
     rows = [row for row in collective_rows(accelerator) if row.conditions["algorithm"] == "ring"]
 
     def predict(values: Mapping[str, float], row: Measurement) -> float:
         return ring_s(_bytes(row), Group(row.devices, min(domain, row.devices)), link_with(up, values), out, rounds=2)
 
-    fractions = ("ring_fraction", "cross_fraction")
+    fractions: tuple[str, ...] = ("ring_fraction", "cross_fraction")
     fractions = fractions if any(row.devices > domain for row in rows) else fractions[:1]
     many = len(fractions)
     return Problem(

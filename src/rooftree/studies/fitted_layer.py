@@ -19,7 +19,7 @@ _PLACES = 4
 
 
 def problems(catalogue: Catalogue) -> dict[str, list[Problem]]:
-    """Return every fit by the part that it belongs to; they start from the shipped layer, whatever was fitted before."""
+    """Return every fit by its part; all start from the shipped layer, whatever was fitted before."""
     catalogue = Catalogue(catalogue.layers[:1])
     formats = {name: precision(catalogue, name) for name in ("bf16", "fp8", "nvfp4")}
     accelerators = {n: cast("Accelerator", load(catalogue, "accelerator", n)) for n in ("h100-sxm", "h200", "gb200")}

@@ -50,10 +50,14 @@ def nearest(name: str, known: Iterable[str]) -> str:
     "did you mean 'gb300'?"
     >>> nearest("zzz", ["gb300", "h100"])
     'known: gb300, h100'
+    >>> nearest("gb", ["GB", "Gb"])
+    "did you mean 'GB' or 'Gb'?"
     """
     names = sorted(set(known))
-    folded = {candidate.casefold(): candidate for candidate in names}
+    folded: dict[str, list[str]] = {}
+    for candidate in names:
+        folded.setdefault(candidate.casefold(), []).append(candidate)
     close = difflib.get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.6)
     if close:
-        return f"did you mean '{folded[close[0]]}'?"
+        return "did you mean " + " or ".join(f"'{candidate}'" for candidate in folded[close[0]]) + "?"
     return "known: " + (", ".join(names) if names else "none")

@@ -12,9 +12,11 @@ from rooftree.errors import ScenarioError, nearest
 
 _DECIMAL = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
 _BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50}
-_SMALL = {"m": 1e-3, "u": 1e-6, "µ": 1e-6, "n": 1e-9, "p": 1e-12}
+_SMALL = {"m": 1e-3, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "n": 1e-9, "p": 1e-12}  # micro sign and Greek mu look alike
 HOUR_S = 3600.0
 _KWH_J = 3.6e6
+MILLION = 1e6
+"""For names such as `usd_per_million_tokens`."""
 
 
 def _table() -> dict[str, dict[str, float]]:
@@ -66,19 +68,28 @@ SUFFIXES: Mapping[str, str] = {
 }
 """Ending of a name → its SI unit, the longest first."""
 
-_NUMBER = re.compile(r"\s*([+-]?(?:\d[\d_,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*")
+COUNTED = ("accelerator", "layer", "microbatch", "million_tokens", "rack", "request", "step", "token")
+"""What a quantity may be stated for one of: `energy_j_per_token` is in joules, as `energy_j` is."""
+
+_PER_COUNTED = re.compile(f"_per_(?:{'|'.join(COUNTED)})$")
+_WHOLE = r"[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:_[0-9]+)*"  # a comma groups three digits; "1,5" is refused, not read as 15
+_NUMBER = re.compile(rf"([+-]?(?:(?:{_WHOLE})(?![0-9_,])(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*(.*)")
 
 
 def unit_of(name: str) -> str:
     """Return the SI unit that a name's suffix states; `1` for ratios and counts.
 
-    The suffix of a mapping's name holds for its entries: `peak_flops_per_s.fp8` is in FLOP/s.
+    The suffix of a mapping's name holds for its entries: `peak_flops_per_s.fp8` is in FLOP/s. Per token, per request
+    and the like change nothing, for counts have no unit.
 
     >>> unit_of("memory_bandwidth_bytes_per_s"), unit_of("peak_flops_per_s.fp8"), unit_of("racks")
     ('B/s', 'FLOP/s', '1')
+    >>> unit_of("energy_j_per_token"), unit_of("tokens_per_s_per_accelerator"), unit_of("usd_per_million_tokens")
+    ('J', '1/s', 'USD')
     """
-    stem = name.split(".", 1)[0]
-    return next((unit for suffix, unit in SUFFIXES.items() if stem.endswith(suffix)), "1")
+    stem = _PER_COUNTED.sub("", name.split(".", 1)[0])
+    whole = f"_{stem}" if len(stem) > 1 else stem
+    return next((unit for suffix, unit in SUFFIXES.items() if whole.endswith(suffix)), "1")
 
 
 def parse(text: str, unit: str) -> float:
@@ -93,7 +104,7 @@ def parse(text: str, unit: str) -> float:
     ...
     rooftree.errors.ScenarioError: '288' has no unit; write '288 GB' or '288 GiB'
     """
-    match = _NUMBER.fullmatch(text)
+    match = _NUMBER.fullmatch(text.strip())
     if match is None:
         raise ScenarioError(f"'{_short(text)}' is not a number with a unit; write for example '{_example(unit)}'")
     number, spelling = float(match[1].replace(",", "").replace("_", "")), match[2]
@@ -101,7 +112,8 @@ def parse(text: str, unit: str) -> float:
         raise ScenarioError(f"'{_short(text)}' is not finite")
     factors = UNITS[unit]
     if spelling in factors:
-        value = number * factors[spelling]
+        factor = factors[spelling]
+        value = number * factor if factor >= 1 else number / (1 / factor)  # "5 us" is 5e-6 to the bit
         if not math.isfinite(value):
             raise ScenarioError(f"'{_short(text)}' is not finite")
         return value
@@ -110,9 +122,8 @@ def parse(text: str, unit: str) -> float:
         raise ScenarioError(f"'{text.strip()}' has no unit; write '{match[1]} {_preferred(unit)}'{extra}")
     other = next((name for name, table in UNITS.items() if spelling in table), None)
     if other is not None:
-        raise ScenarioError(
-            f"'{_short(text)}' is in {other}, but {unit} is needed; write for example '{_example(unit)}'"
-        )
+        found = "a share" if other == "1" else f"in {other}"
+        raise ScenarioError(f"'{_short(text)}' is {found}, but {unit} is needed; write for example '{_example(unit)}'")
     raise ScenarioError(f"'{_short(text)}' has the unknown unit '{_short(spelling)}'; {nearest(spelling, factors)}")
 
 
@@ -132,7 +143,7 @@ def show(value: float, unit: str, digits: int = 3) -> str:
     steps = {"B": "B", "B/s": "B/s", "FLOP": "FLOP", "FLOP/s": "FLOP/s", "W": "W", "J": "J", "s": "s"}[unit]
     scale = _DECIMAL if unit != "s" else {"": 1.0, "m": 1e-3, "µ": 1e-6, "n": 1e-9}
     prefixes = [(factor, prefix) for prefix, factor in scale.items()]
-    size = abs(value)
+    size = abs(value) or 1.0
     fitting = [pair for pair in prefixes if size >= pair[0] * (1 - 0.5 * 10.0**-digits)]
     factor, prefix = max(fitting) if fitting else min(prefixes)
     return f"{_digits(value / factor, digits)} {prefix}{steps}"
@@ -145,18 +156,19 @@ def text(value: float, unit: str) -> str:
     ('8000000000000.0 B/s', 0.1)
     """
     base = next(spelling for spelling, factor in UNITS[unit].items() if factor == 1.0)
-    return f"{value!r} {base}".strip()
+    return f"{float(value)!r} {base}".strip()
 
 
 def _digits(value: float, digits: int) -> str:
     """Return `value` with so many significant digits and no exponent where a person would not use one."""
     if value == 0 or not math.isfinite(value):
-        return f"{value:.0f}" if value == 0 else str(value)
-    places = digits - 1 - math.floor(math.log10(abs(value)))
-    rounded = round(value, places)
-    if not 1e-4 <= abs(rounded) < 1e15:
-        return f"{value:.{digits - 1}e}"
-    return f"{rounded:,.{max(0, places)}f}"
+        return "0" if value == 0 else str(value)
+    scientific = f"{value:.{digits - 1}e}"
+    exponent = int(scientific.partition("e")[2])  # after rounding: 9.999 has the exponent of 10.0
+    if not -4 <= exponent < 15:
+        return scientific
+    places = digits - 1 - exponent
+    return f"{round(value, places):,.{max(0, places)}f}"
 
 
 def _preferred(unit: str) -> str:

@@ -14,7 +14,10 @@ class GroupedQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latent:
-    """Multi-head latent attention: keys and values are kept as one compressed vector and one rotary key a token."""
+    """Multi-head latent attention: keys and values are kept as one compressed vector and one rotary key a token.
+
+    `query_rank` is the width that queries are compressed to; 0 when they are not.
+    """
 
     heads: int
     query_rank: int

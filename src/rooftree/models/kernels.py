@@ -46,8 +46,8 @@ class Slice:
 def gemm(name: str, rows: float, columns: float, inner: float, share: Slice, *, core: bool = False) -> Kernel:
     """Matrix product [rows, inner] x [inner, columns].
 
-    flops = 2 rows columns inner; reads both operands in the linear format (activations are cast on the fly), writes
-    the result in the core format.
+    flops = 2 rows columns inner; reads both operands in the linear format (`cast` makes it), writes the result in the
+    core format.
     """
     form = share.core if core else share.linear
     operand_bytes = form.bits / BITS_PER_BYTE
@@ -71,6 +71,22 @@ def stream(name: str, values_read: float, values_written: float, share: Slice) -
     return Kernel(name, "stream", work)
 
 
+def cast(name: str, values: float, share: Slice) -> list[Kernel]:
+    """Quantise activations before a matrix product: read in the core format, write in the linear one.
+
+    Nothing to do when the two formats are the same.
+    """
+    if share.linear.name == share.core.name:
+        return []
+    work = Work(
+        flops=0.0,
+        peak=share.core.peak,
+        read_bytes=values * share.core_bytes,
+        written_bytes=values * share.linear.bits / BITS_PER_BYTE,
+    )
+    return [Kernel(f"cast {name}", "stream", work)]
+
+
 def projections(attention: GroupedQuery | Latent, hidden: int, tokens: float, share: Slice) -> list[Kernel]:
     """Matrix products around the attention core: inputs, and the output product."""
     heads = attention.heads / share.tensor
@@ -78,17 +94,21 @@ def projections(attention: GroupedQuery | Latent, hidden: int, tokens: float, sh
         kv_heads = max(1.0, attention.kv_heads / share.tensor)
         columns = (heads + 2 * kv_heads) * attention.head_dim
         return [
+            *cast("attention input", tokens * hidden, share),
             gemm("query, key, value", tokens, columns, hidden, share),
+            *cast("attention output", tokens * heads * attention.head_dim, share),
             gemm("attention output", tokens, hidden, heads * attention.head_dim, share),
         ]
     key_dim = attention.nope_dim + attention.rope_dim
     query_inner = attention.query_rank or hidden
     down = [gemm("query down", tokens, attention.query_rank, hidden, share)] if attention.query_rank else []
     return [
+        *cast("attention input", tokens * hidden, share),
         *down,
         gemm("query up", tokens, heads * key_dim, query_inner, share),
         gemm("key, value down", tokens, attention.kv_rank + attention.rope_dim, hidden, share),
         gemm("key, value up", tokens, heads * (attention.nope_dim + attention.value_dim), attention.kv_rank, share),
+        *cast("attention output", tokens * heads * attention.value_dim, share),
         gemm("attention output", tokens, hidden, heads * attention.value_dim, share),
     ]
 
@@ -119,8 +139,10 @@ def dense_mlp(width: float, hidden: int, gated: bool, tokens: float, share: Slic
     inner = width / share.tensor
     inputs = 2 if gated else 1
     return [
+        *cast("mlp input", tokens * hidden, share),
         gemm("mlp up", tokens, inputs * inner, hidden, share),
         stream("mlp activation", tokens * inputs * inner, tokens * inner, share),
+        *cast("mlp inner", tokens * inner, share),
         gemm("mlp down", tokens, hidden, inner, share),
     ]
 
@@ -151,8 +173,10 @@ def expert_mlp(experts: Experts, hidden: int, gated: bool, tokens: float, share:
     return [
         gemm("router", tokens, experts.routed, hidden, share, core=True),
         stream("permute", rows * hidden, rows * hidden, share),
+        *cast("expert input", rows * hidden, share),
         grouped("expert up", inputs * experts.width, hidden),
         stream("expert activation", rows * inputs * experts.width, rows * experts.width, share),
+        *cast("expert inner", rows * experts.width, share),
         grouped("expert down", hidden, experts.width),
         stream("unpermute", rows * hidden, tokens * hidden, share),
     ]

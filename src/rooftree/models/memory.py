@@ -15,50 +15,70 @@ def local_parameters(model: Transformer, layout: Layout) -> tuple[float, float]:
     The first stage holds its layers and the embedding; a single stage holds the output matrix as well.
     """
     layers, last = stage_layers(model.layers, layout)
-    routed_layers = layers if model.experts is not None else 0
-    if model.experts is not None and layout.pipeline == 1:
-        routed_layers = last - model.dense_layers
+    routed_layers = 0
+    if model.experts is not None:
+        routed_layers = layers if layout.pipeline > 1 else last - model.dense_layers
+    routed = 0 if model.experts is None else model.experts.routed
+    experts = routed * parameters.expert_parameters(model)
     dense_layers = layers - routed_layers
-    experts = parameters.routed_experts(model)
-    spread = dense_layers * parameters.layer(model, routed=False)
-    spread += routed_layers * (parameters.layer(model, routed=True) - experts)
-    ends = 1 if layout.pipeline > 1 or model.tied_embeddings else 2
-    spread += ends * parameters.embedding(model)
-    return spread / layout.tensor, routed_layers * experts / layout.expert
+    spread = float(dense_layers * parameters.layer_parameters(model, 0)) if dense_layers else 0.0
+    spread += routed_layers * (parameters.layer_parameters(model, model.layers - 1) - experts)
+    return (spread + end_parameters(model, layout)) / layout.tensor, routed_layers * experts / layout.expert
 
 
-def attention_values(attention: GroupedQuery | Latent) -> float:
-    """Activations of one token that attention keeps for the backward pass: queries, keys, values, output."""
+def end_parameters(model: Transformer, layout: Layout) -> float:
+    """Parameters of the embedding on the first stage, and of the output matrix too where one stage holds both."""
+    head = parameters.head_parameters(model) if layout.pipeline == 1 else 0
+    return float(parameters.embedding_parameters(model) + head)
+
+
+def attention_values(attention: GroupedQuery | Latent) -> tuple[float, float]:
+    """Values of one token that attention keeps for the backward pass: those around its core, and its output."""
     if isinstance(attention, GroupedQuery):
-        return 2.0 * (attention.heads + attention.kv_heads) * attention.head_dim
-    heads = 2 * (attention.nope_dim + attention.rope_dim) + 2 * attention.value_dim
-    return float(attention.query_rank + attention.kv_rank + attention.rope_dim + attention.heads * heads)
+        return float(
+            (attention.heads + 2 * attention.kv_heads) * attention.head_dim
+        ), attention.heads * attention.head_dim
+    head = 2 * (attention.nope_dim + attention.rope_dim) + attention.value_dim
+    compressed = attention.query_rank + attention.kv_rank + attention.rope_dim
+    return float(compressed + attention.heads * head), attention.heads * attention.value_dim
 
 
-def layer_activations(model: Transformer, layout: Layout) -> float:
-    """Values that one layer keeps for one token of a microbatch on one device.
+def layer_activations(model: Transformer, layout: Layout) -> tuple[float, float]:
+    """Values that one layer keeps for one token of a microbatch on one device: in the core and in the linear format.
 
-    Two inputs and two outputs of norms, attention, and the MLP's inner values, spread over the tensor group (sequence
-    parallelism). `selective` drops what element-wise kernels can rebuild: the norms' outputs and the activation
-    function's; `full` keeps the layer's input alone.
+    In the core format: the inputs of two norms, what attention keeps, and the outputs of the MLP's first product; in
+    the linear format, as matrix products save their inputs: the outputs of the norms, of attention, and of the
+    activation function. All are spread over the tensor group (sequence parallelism). `selective` drops what
+    element-wise kernels can rebuild: the norms' outputs and the activation function's; `full` keeps the layer's input
+    alone.
 
     Source: counted as in Korthikanti et al. 2022, arXiv 2205.05198, section 4, for fused attention and gated MLPs.
     """
     if layout.recompute == "full":
-        return model.hidden / layout.tensor
-    kept_outputs = 0 if layout.recompute == "selective" else 1
+        return model.hidden / layout.tensor, 0.0
+    rebuilt = layout.recompute == "selective"
     inner = 2 if model.gated else 1
-    norms = (2 + 2 * kept_outputs) * model.hidden
+    core, linear = attention_values(model.attention)
+    core += 2 * model.hidden
+    linear += 0.0 if rebuilt else 2 * model.hidden
     if model.experts is None:
-        mlp = (inner + kept_outputs) * float(model.mlp_width)
+        width = float(model.mlp_width)
     else:
-        routed = model.experts.active * (model.hidden + (inner + kept_outputs) * model.experts.width)
-        mlp = routed + model.experts.shared * (inner + kept_outputs) * model.experts.width
-    return (norms + attention_values(model.attention) + mlp) / layout.tensor
+        width = float((model.experts.active + model.experts.shared) * model.experts.width)
+        core += model.experts.active * model.hidden
+    core += inner * width
+    linear += 0.0 if rebuilt else width
+    return core / layout.tensor, linear / layout.tensor
+
+
+def activation_bytes(model: Transformer, layout: Layout, linear: Precision, core: Precision) -> float:
+    """Bytes that one layer keeps for one token: core values x core bytes + linear values x linear bytes."""
+    core_values, linear_values = layer_activations(model, layout)
+    return (core_values * core.bits + linear_values * linear.bits) / BITS_PER_BYTE
 
 
 def training_bytes(
-    model: Transformer, layout: Layout, workload: Training, stack: Stack, core: Precision
+    model: Transformer, layout: Layout, workload: Training, stack: Stack, linear: Precision, core: Precision
 ) -> dict[str, float]:
     """Bytes on one device of the fullest stage, by what they hold.
 
@@ -77,14 +97,15 @@ def training_bytes(
     tokens = layout.microbatch * workload.sequence / layout.context
     value_bytes = core.bits / BITS_PER_BYTE
     layers, _ = stage_layers(model.layers, layout)
-    activations = layers * layer_activations(model, layout) * microbatches_in_flight(layout, microbatches)
+    each_bytes = activation_bytes(model, layout, linear, core)
+    kept_bytes = layers * each_bytes * microbatches_in_flight(layout, microbatches)
     if layout.recompute == "full":
-        activations += layer_activations(model, Layout(tensor=layout.tensor))
+        kept_bytes += activation_bytes(model, Layout(tensor=layout.tensor), linear, core)
     held = {
         "weights": kept * per["weight"],
         "gradients": kept * per["gradient"],
         "optimizer state": (spread / state_shards[0] + experts / state_shards[1]) * per["state"],
-        "activations": activations * tokens * value_bytes,
+        "activations": kept_bytes * tokens,
         "logits": 0.0,
         "reserved": stack.reserved_bytes,
     }
@@ -111,14 +132,13 @@ def serving_bytes(
     that of latent attention is not. `chunk` tokens pass through a layer at once.
     """
     spread, experts = local_parameters(model, layout)
-    embedding = (1 if layout.pipeline > 1 or model.tied_embeddings else 2) * parameters.embedding(model)
-    embedding /= layout.tensor
+    embedding = end_parameters(model, layout) / layout.tensor
     value_bytes = core.bits / BITS_PER_BYTE
     layers, _ = stage_layers(model.layers, layout)
     return {
         "weights": (spread - embedding + experts) * linear.bits / BITS_PER_BYTE + embedding * value_bytes,
         "KV cache": sequences * tokens_each * layers * cached_bytes(model, layout, kv),
-        "activations": chunk * layer_activations(model, Layout(tensor=layout.tensor)) * value_bytes,
+        "activations": chunk * activation_bytes(model, Layout(tensor=layout.tensor), linear, core),
         "reserved": stack.reserved_bytes,
     }
 

@@ -30,7 +30,6 @@ class Replica:
     """One copy of a model that serves requests.
 
     Its `layout.data` attention ranks (data-parallel attention) of `layout.tensor` devices each share the experts.
-    `chunk` is how many prompt tokens an attention rank takes at once.
     """
 
     model: Transformer
@@ -41,7 +40,11 @@ class Replica:
     core: Precision
     kv: Precision
     domain: int
-    chunk: float
+
+    @property
+    def chunk(self) -> float:
+        """Prompt tokens that an attention rank takes at once."""
+        return self.cluster.stack.prefill_chunk
 
     @property
     def share(self) -> Slice:

@@ -89,8 +89,8 @@ def layer_communication(case: Case, *, routed: bool, recompute: bool) -> dict[st
     """Exposed seconds of a layer's collectives for one microbatch, forward and backward.
 
     Tensor parallel with sequence parallelism: an all-gather and a reduce-scatter of tokens x hidden around attention
-    and around a dense MLP, in both passes, and one more all-gather each in the backward pass. Context parallel: keys and
-    values are gathered in both passes and their gradients scattered. Expert parallel: dispatch and combine in both
+    and around a dense MLP, in both passes, and one more all-gather each in the backward pass. Context parallel: keys
+    and values are gathered in both passes and their gradients scattered. Expert parallel: dispatch and combine in both
     passes, tokens x active experts x hidden. Each is multiplied by the share that the software stack leaves exposed.
     """
     model, layout, share = case.model, case.layout, case.share

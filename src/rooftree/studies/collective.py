@@ -1,0 +1,108 @@
+"""One collective on a cluster: its time, its bandwidths, and the algorithms that were weighed."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rooftree.errors import ScenarioError
+from rooftree.facts.hardware import Cluster
+from rooftree.facts.measurements import Measurement, table
+from rooftree.models.collectives import busbw_factor, timing
+from rooftree.models.layout import Group
+from rooftree.studies.results import Estimate
+from rooftree.studies.search import domain_of
+from rooftree.studies.sensitivity import drawn_clusters, quantiles
+
+DRAWS = 64
+SEED = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectiveAnswer:
+    """Time and bandwidths of a collective with ranges; `alternatives` maps algorithms to seconds, `tiers` to bytes."""
+
+    op: str
+    message_bytes: float
+    accelerators: int
+    time_s: Estimate
+    algbw_bytes_per_s: Estimate
+    busbw_bytes_per_s: Estimate
+    algorithm: str
+    alternatives: Mapping[str, float]
+    tiers: Mapping[str, float]
+    extrapolated: bool
+    notes: tuple[str, ...]
+    elapsed_s: float
+
+
+def ask(op: str, message_bytes: float, accelerators: int, cluster: Cluster) -> CollectiveAnswer:
+    """Answer how long a collective takes among the first `accelerators` devices of a cluster on a quiet network.
+
+    The range is that of the link figures. Raises ScenarioError for a size or a number of devices out of range, and
+    NotModelled for an unknown collective.
+    """
+    started_s = time.perf_counter()
+    total = cluster.racks * cluster.rack.hosts * cluster.rack.host.accelerators
+    if not 2 <= accelerators <= total:
+        raise ScenarioError(f"gpus = {accelerators}: {cluster.name} has {total:,}; write 2 to {total:,}")
+    if not message_bytes > 0:
+        raise ScenarioError(f"bytes = {message_bytes:g}: must be above 0; write for example '1 GiB'")
+    domain = min(domain_of(cluster, accelerators), accelerators)
+    group = Group(accelerators, domain)
+
+    def evaluate(on: Cluster) -> dict[str, float]:
+        time_s = timing(op, message_bytes, group, on.rack.scale_up, on.scale_out).time_s
+        rate = message_bytes / time_s
+        return {"time_s": time_s, "algbw": rate, "busbw": rate * busbw_factor(op, accelerators)}
+
+    chosen = timing(op, message_bytes, group, cluster.rack.scale_up, cluster.scale_out)
+    base = evaluate(cluster)
+    samples = [base, *(evaluate(on) for on in drawn_clusters(cluster, SEED, DRAWS))]
+    ranges = {name: quantiles(samples, name) for name in base}
+    found = {
+        name: Estimate(value=value, low=min(value, ranges[name][0]), high=max(value, ranges[name][1]))
+        for name, value in base.items()
+    }
+    beyond = beyond_measured(op, accelerators, message_bytes, cluster)
+    return CollectiveAnswer(
+        op=op,
+        message_bytes=message_bytes,
+        accelerators=accelerators,
+        time_s=found["time_s"],
+        algbw_bytes_per_s=found["algbw"],
+        busbw_bytes_per_s=found["busbw"],
+        algorithm=chosen.algorithm,
+        alternatives=chosen.alternatives,
+        tiers=chosen.sent_bytes,
+        extrapolated=bool(beyond),
+        notes=(*beyond, *remarks(chosen.algorithm, group)),
+        elapsed_s=time.perf_counter() - started_s,
+    )
+
+
+def remarks(algorithm: str, group: Group) -> tuple[str, ...]:
+    """Say what a reader should know of the algorithm."""
+    words = (f"{group.local} GPUs of each of {group.domains} scale-up domains",)
+    if algorithm == "nvls":
+        words += ("reduced in the switches: bus bandwidth follows the ring's formula although fewer bytes move",)
+    return words
+
+
+def beyond_measured(op: str, accelerators: int, message_bytes: float, cluster: Cluster) -> tuple[str, ...]:
+    """Say in which ways the question lies beyond the measured collectives."""
+    name = cluster.rack.host.accelerator.name
+    same = [row for row in table("collectives").rows if row.quantity == op and row.accelerator == name]
+    if not same:
+        return (f"no {op} was measured on {name}",)
+
+    def size(row: Measurement) -> float:
+        return float(row.conditions["bytes"])
+
+    words = []
+    most = max(row.devices for row in same)
+    if accelerators > most:
+        words.append(f"{accelerators:,} GPUs are more than the {most:,} of the largest measured {op} on {name}")
+    sizes = [size(row) for row in same]
+    if not min(sizes) <= message_bytes <= max(sizes):
+        words.append(f"the message lies outside the measured sizes, {min(sizes):,.0f} to {max(sizes):,.0f} bytes")
+    return tuple(words)

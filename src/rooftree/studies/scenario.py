@@ -1,0 +1,296 @@
+"""The whole question, from a TOML file or from the command line, with its names looked up in the catalogue."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from rooftree.errors import RooftreeError, ScenarioError
+from rooftree.facts.architecture_files import find_architecture
+from rooftree.facts.architectures import Transformer
+from rooftree.facts.catalogue import Catalogue, cluster, folders, precision
+from rooftree.facts.hardware import Cluster
+from rooftree.facts.workloads import Serving, Training
+from rooftree.formats.huggingface import read_config
+from rooftree.models.layout import Layout, Recompute, Shard
+from rooftree.models.steady import Replica
+from rooftree.models.step import Case
+from rooftree.studies.scenario_file import LayoutKeys, ScenarioKeys, ServingKeys, TrainingKeys, keys_from, read_keys
+from rooftree.studies.search import check_layout, domain_of
+from rooftree.studies.serve import check_replica
+from rooftree.units import parse
+
+CORE = "bf16"
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingQuestion:
+    """A training job. With `chosen` its layout is the user's; otherwise the search finds it."""
+
+    case: Case
+    devices: int
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServingQuestion:
+    """A serving job. With `chosen` its replica is the user's; otherwise the search finds it."""
+
+    replica: Replica
+    devices: int
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """The whole question. `text` is what was asked, word for word, and part of the answer's key."""
+
+    title: str
+    cluster: Cluster
+    catalogue: Catalogue
+    training: TrainingQuestion | None
+    serving: ServingQuestion | None
+    seed: int
+    text: str
+
+
+class _Faults:
+    """Faults of one table of a scenario; `get` runs a look-up and keeps what it raises."""
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix, self.lines = prefix, list[str]()
+
+    def get(self, look_up: Callable[[], _Value]) -> _Value | None:
+        """Return what `look_up` finds, or nothing and one more fault."""
+        try:
+            return look_up()
+        except RooftreeError as fault:
+            self.lines += [f"{self.prefix}: {line}" for line in fault.faults]
+            return None
+
+    def need(self, key: str, value: int, least: int, most: int) -> None:
+        """Check that a number lies in a range."""
+        if not least <= value <= most:
+            self.lines.append(f"{self.prefix}.{key} = {value}: must be {least} to {most:,}; write one in between")
+
+
+def read_scenario(path: Path, catalogue: Catalogue) -> Scenario:
+    """Read a scenario file.
+
+    Raises ScenarioError with every fault of the file, each with the nearest name or what to write.
+    """
+    keys, text = read_keys(path)
+    return bind(keys, text, catalogue, str(path), path.parent)
+
+
+def training_scenario(
+    *,
+    model: str,
+    cluster: str,
+    accelerators: int,
+    precision: str,
+    sequence: int,
+    global_batch: int,
+    layout: Mapping[str, int],
+    catalogue: Catalogue,
+) -> Scenario:
+    """Return the question that `rooftree train` asks; an empty layout is searched for."""
+    table: dict[str, Any] = {
+        "model": model,
+        "gpus": accelerators,
+        "precision": precision,
+        "sequence": sequence,
+        "global_batch": global_batch,
+    }
+    return _from_table("training", table, cluster, layout, catalogue)
+
+
+def serving_scenario(
+    *,
+    model: str,
+    cluster: str,
+    accelerators: int,
+    precision: str,
+    kv_precision: str,
+    input_tokens: int,
+    output_tokens: int,
+    concurrency: int,
+    time_per_output_token_limit_s: float,
+    layout: Mapping[str, int],
+    catalogue: Catalogue,
+) -> Scenario:
+    """Return the question that `rooftree infer` asks; an empty layout is searched for."""
+    limit = f"{time_per_output_token_limit_s!r} s" if time_per_output_token_limit_s else ""
+    table: dict[str, Any] = {
+        "model": model,
+        "gpus": accelerators,
+        "precision": precision,
+        "kv_precision": kv_precision,
+        "input_tokens": input_tokens,
+        "output_tokens": output_tokens,
+        "concurrency": concurrency,
+        "time_per_output_token_limit": limit,
+    }
+    return _from_table("serving", table, cluster, layout, catalogue)
+
+
+def _from_table(
+    kind: str, table: dict[str, Any], cluster_name: str, layout: Mapping[str, int], catalogue: Catalogue
+) -> Scenario:
+    """Bind a question of the command line as if it stood in a file."""
+    verb = {"training": "train", "serving": "infer"}[kind]
+    if layout:
+        table["layout"] = dict(layout)
+    whole = {"title": f"{table['model']} on {cluster_name}", "cluster": cluster_name, kind: table}
+    return bind(keys_from(whole, verb), json.dumps(whole, sort_keys=True), catalogue, verb, Path())
+
+
+def model_named(name: str, catalogue: Catalogue, base: Path = Path()) -> Transformer:
+    """Return an architecture: of the catalogue by name, or of a config.json by path, relative to `base`."""
+    if name.endswith(".json") or "/" in name:
+        return read_config(base / name)
+    return find_architecture(name, folders(catalogue))
+
+
+def bind(keys: ScenarioKeys, text: str, catalogue: Catalogue, label: str, base: Path) -> Scenario:
+    """Look up every name of a scenario and check that its parts fit together.
+
+    Raises ScenarioError with every fault at once; `base` is where relative paths start.
+    """
+    lines: list[str] = []
+    top = _Faults("cluster")
+    on = top.get(lambda: cluster(catalogue, keys.cluster))
+    lines += top.lines
+    if keys.training is None and keys.serving is None:
+        lines.append("training, serving: neither is there; add a table [training] or [serving]")
+    training = serving = None
+    if keys.training is not None:
+        training, found = _training(keys.training, on, catalogue, base)
+        lines += found
+    if keys.serving is not None:
+        serving, found = _serving(keys.serving, on, catalogue, base)
+        lines += found
+    if lines or on is None:
+        raise ScenarioError(*(f"{label}: {line}" for line in lines))
+    return Scenario(
+        title=keys.title,
+        cluster=on,
+        catalogue=catalogue,
+        training=training,
+        serving=serving,
+        seed=keys.seed,
+        text=text,
+    )
+
+
+def _common(
+    keys: TrainingKeys | ServingKeys, faults: _Faults, on: Cluster | None, catalogue: Catalogue, base: Path
+) -> Transformer | None:
+    """Check what both kinds of question have, and return the architecture."""
+    if on is not None:
+        total = on.racks * on.rack.hosts * on.rack.host.accelerators
+        faults.need("gpus", keys.gpus, 1, total)
+        if keys.gpus_per_domain:
+            faults.need("gpus_per_domain", keys.gpus_per_domain, 1, on.rack.domain_accelerators)
+        accelerator = on.rack.host.accelerator
+        form = faults.get(lambda: precision(catalogue, keys.precision))
+        if form is not None and form.peak not in accelerator.peak_flops_per_s:
+            able = ", ".join(sorted(accelerator.peak_flops_per_s))
+            faults.lines.append(
+                f"{faults.prefix}.precision = {keys.precision}: {accelerator.name} has no rate for it; use {able}"
+            )
+    return faults.get(lambda: model_named(keys.model, catalogue, base))
+
+
+def _training(
+    keys: TrainingKeys, on: Cluster | None, catalogue: Catalogue, base: Path
+) -> tuple[TrainingQuestion | None, list[str]]:
+    """Bind the table `training`; a question, or its faults."""
+    faults = _Faults("training")
+    model = _common(keys, faults, on, catalogue, base)
+    faults.need("global_batch", keys.global_batch, 1, 10**7)
+    faults.need("sequence", keys.sequence, 1, 10**8)
+    if model is not None and keys.prediction and not model.prediction_layers:
+        faults.lines.append(f"training.prediction: {model.name} has no layers for further tokens; leave it out")
+    if faults.lines or on is None or model is None:
+        return None, faults.lines
+    layout = _layout(keys.layout, keys.gpus, faults)
+    if faults.lines:
+        return None, faults.lines
+    case = Case(
+        model=model,
+        layout=layout,
+        workload=Training(
+            global_batch=keys.global_batch,
+            sequence=keys.sequence,
+            precision=keys.precision,
+            prediction=keys.prediction,
+        ),
+        cluster=on,
+        linear=precision(catalogue, keys.precision),
+        core=precision(catalogue, CORE),
+        domain=keys.gpus_per_domain or domain_of(on, keys.gpus),
+    )
+    found = [f"training: {line}" for line in check_layout(case, keys.gpus)] if keys.layout is not None else []
+    return TrainingQuestion(case=case, devices=keys.gpus, chosen=keys.layout is not None), found
+
+
+def _serving(
+    keys: ServingKeys, on: Cluster | None, catalogue: Catalogue, base: Path
+) -> tuple[ServingQuestion | None, list[str]]:
+    """Bind the table `serving`; a question, or its faults."""
+    faults = _Faults("serving")
+    model = _common(keys, faults, on, catalogue, base)
+    faults.need("input_tokens", keys.input_tokens, 1, 10**8)
+    faults.need("output_tokens", keys.output_tokens, 1, 10**8)
+    faults.need("concurrency", keys.concurrency, 0, 10**7)
+    kv = faults.get(lambda: precision(catalogue, keys.kv_precision))
+    limit_s = 0.0
+    if keys.time_per_output_token_limit:
+        limit_s = faults.get(lambda: parse(keys.time_per_output_token_limit, "s")) or 0.0
+        if limit_s <= 0 and not faults.lines:
+            faults.lines.append("serving.time_per_output_token_limit: must be above 0; leave it out for no limit")
+    if faults.lines or on is None or model is None or kv is None:
+        return None, faults.lines
+    layout = _layout(keys.layout, 0, faults)
+    if faults.lines:
+        return None, faults.lines
+    replica = Replica(
+        model=model,
+        layout=replace(layout, data=max(1, layout.data)),
+        workload=Serving(
+            input_tokens=keys.input_tokens,
+            output_tokens=keys.output_tokens,
+            precision=keys.precision,
+            kv_precision=keys.kv_precision,
+            concurrency=keys.concurrency,
+            time_per_output_token_limit_s=limit_s,
+        ),
+        cluster=on,
+        linear=precision(catalogue, keys.precision),
+        core=precision(catalogue, CORE),
+        kv=kv,
+        domain=keys.gpus_per_domain or domain_of(on, keys.gpus),
+    )
+    found = [f"serving: {line}" for line in check_replica(replica, keys.gpus)] if keys.layout is not None else []
+    return ServingQuestion(replica=replica, devices=keys.gpus, chosen=keys.layout is not None), found
+
+
+def _layout(keys: LayoutKeys | None, devices: int, faults: _Faults) -> Layout:
+    """Bind a table `layout`; data parallelism left out takes the devices that are left."""
+    if keys is None:
+        return Layout()
+    for key, choices in (("recompute", ("none", "selective", "full")), ("shard", ("none", "optimizer", "full"))):
+        if getattr(keys, key) not in choices:
+            faults.lines.append(f"{faults.prefix}.layout.{key}: is not known; use {', '.join(choices)}")
+    values = asdict(keys)
+    sizes = [name for name, value in values.items() if isinstance(value, int) and name != "data"]
+    for name in sizes:
+        faults.need(f"layout.{name}", values[name], 1, 10**6)
+    if faults.lines:
+        return Layout()
+    values["recompute"], values["shard"] = cast("Recompute", keys.recompute), cast("Shard", keys.shard)
+    values["data"] = keys.data or max(1, devices // (keys.tensor * keys.pipeline * keys.context))
+    return Layout(**values)

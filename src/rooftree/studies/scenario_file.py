@@ -1,0 +1,121 @@
+"""The keys of a scenario file, and how its text becomes them: every fault of the file at once."""
+
+import json
+import tomllib
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any, ClassVar, get_args, get_type_hints
+
+from rooftree.errors import ScenarioError, nearest
+from rooftree.files import raise_all, read_text, shown, visible
+from rooftree.units import parse
+
+_LIMIT_BYTES = int(parse("1 MiB", "B"))
+_FORBID: dict[str, Any] = {"extra": "forbid", "strict": True}
+
+
+@dataclass(kw_only=True)
+class LayoutKeys:
+    """Table `layout`: sizes of the parallel groups; what is left out is 1."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = _FORBID
+    tensor: int = 1
+    pipeline: int = 1
+    context: int = 1
+    expert: int = 1
+    data: int = 0
+    microbatch: int = 1
+    interleave: int = 1
+    recompute: str = "none"
+    shard: str = "optimizer"
+
+
+@dataclass(kw_only=True)
+class TrainingKeys:
+    """Table `training`."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = _FORBID
+    model: str
+    gpus: int
+    global_batch: int
+    sequence: int
+    precision: str
+    gpus_per_domain: int = 0
+    prediction: bool = False
+    layout: LayoutKeys | None = None
+
+
+@dataclass(kw_only=True)
+class ServingKeys:
+    """Table `serving`."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = _FORBID
+    model: str
+    gpus: int
+    input_tokens: int
+    output_tokens: int
+    precision: str
+    kv_precision: str
+    concurrency: int = 0
+    time_per_output_token_limit: str = ""
+    gpus_per_domain: int = 0
+    layout: LayoutKeys | None = None
+
+
+@dataclass(kw_only=True)
+class ScenarioKeys:
+    """The whole file."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = _FORBID
+    title: str
+    cluster: str
+    seed: int = 1
+    training: TrainingKeys | None = None
+    serving: ServingKeys | None = None
+
+
+def read_keys(path: Path) -> tuple[ScenarioKeys, str]:
+    """Return the keys of a scenario file and its text.
+
+    Raises ScenarioError with every fault: not TOML, unknown keys with the nearest name, missing ones, wrong kinds.
+    """
+    label, text = visible(str(path)), read_text(path, _LIMIT_BYTES, ScenarioError)
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as fault:
+        raise ScenarioError(f"{label}: is not TOML: {visible(str(fault))}; mend that place") from None
+    except RecursionError:
+        raise ScenarioError(f"{label}: is nested too deeply; write plain tables") from None
+    return keys_from(table, label), text
+
+
+def keys_from(table: dict[str, Any], label: str) -> ScenarioKeys:
+    """Return the keys of a table; raises ScenarioError with every fault, each line beginning with `label`."""
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(ScenarioKeys).validate_json(json.dumps(table, default=str))
+    except ValidationError as faults:
+        raise_all(label, [_fault(dict(fault)) for fault in faults.errors(include_url=False)], ScenarioError)
+        raise
+
+
+def _fault(fault: dict[str, Any]) -> str:
+    """Say one of pydantic's faults as what, why, what to do."""
+    where, kind = [str(step) for step in fault["loc"]], fault["type"]
+    name = visible(".".join(where))
+    if kind == "missing":
+        return f"{name}: is missing; add it"
+    if kind in ("unexpected_keyword_argument", "extra_forbidden"):
+        return f"{name}: is not known here; {nearest(where[-1][:60], _known(where[:-1]))}"
+    wanted = {"int_type": "a whole number", "string_type": "a text in quotes", "bool_type": "true or false"}
+    return f"{name} = {shown(fault['input'])}: is not {wanted.get(kind, 'a table')}; write {wanted.get(kind, '[…]')}"
+
+
+def _known(where: list[str]) -> list[str]:
+    """Return the keys of the table at a path."""
+    keys: type = ScenarioKeys
+    for step in where:
+        hint = get_type_hints(keys).get(step)
+        keys = next((one for one in get_args(hint) if is_dataclass(one)), ScenarioKeys)
+    return [each.name for each in fields(keys)]

@@ -1,0 +1,184 @@
+"""The best layout of a question: every valid one, memory as the first sieve, then the closed form."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rooftree.errors import DoesNotFit
+from rooftree.facts.hardware import Cluster
+from rooftree.models.layout import Layout, Recompute, divisors, faults
+from rooftree.models.memory import training_bytes
+from rooftree.models.step import Case, step_times
+from rooftree.units import show
+
+Progress = Callable[[str, float], None]
+RECOMPUTE: tuple[Recompute, ...] = ("none", "selective", "full")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A layout that fits, its parts in seconds, and their sum."""
+
+    case: Case
+    times: dict[str, float]
+    step_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search saw: the candidates that fit, the fastest first, and how many were looked at."""
+
+    candidates: Sequence[Candidate]
+    looked_at: int
+
+
+def training_layouts(case: Case, devices: int) -> Iterator[Layout]:
+    """Every layout of a training job that divides evenly, without regard to memory.
+
+    Tensor groups stay inside a scale-up domain; a pipeline is interleaved only when its microbatches are a multiple of
+    its stages, as frameworks demand; chunks are equal up to rounding.
+    """
+    model, workload, domain = case.model, case.workload, case.domain
+    tensors = [t for t in divisors(devices) if model.attention.heads % t == 0 and domain % t == 0]
+    contexts = [c for c in (1, 2, 4, 8, 16) if workload.sequence % (2 * c) == 0]
+    experts = divisors(model.experts.routed) if model.experts is not None else [1]
+    for tensor in tensors:
+        for pipeline in (p for p in divisors(devices // tensor) if p <= model.layers):
+            for context in (c for c in contexts if devices % (tensor * pipeline * c) == 0):
+                data = devices // (tensor * pipeline * context)
+                for microbatch in (1, 2, 4, 8):
+                    if workload.global_batch % (data * microbatch):
+                        continue
+                    base = Layout(tensor=tensor, pipeline=pipeline, context=context, data=data, microbatch=microbatch)
+                    for expert in (e for e in experts if (tensor * context * data) % e == 0):
+                        yield from _interleaved(replace(base, expert=expert), model.layers, workload.global_batch)
+
+
+def _interleaved(layout: Layout, layers: int, global_batch: int) -> Iterator[Layout]:
+    """Return the layout with every useful number of chunks a stage."""
+    yield layout
+    microbatches = global_batch // (layout.data * layout.microbatch)
+    if layout.pipeline == 1 or microbatches % layout.pipeline:
+        return
+    for interleave in equal_chunks(layers, layout.pipeline)[1:]:
+        yield replace(layout, interleave=interleave)
+
+
+def equal_chunks(layers: int, pipeline: int) -> list[int]:
+    """Numbers of chunks a stage that leave the fullest stage as it is, in rising order; one alone without a pipeline.
+
+    >>> equal_chunks(126, 9), equal_chunks(61, 4)
+    ([1, 2, 7, 14], [1, 2, 4, 8, 16])
+    """
+    full = math.ceil(layers / pipeline)
+    if pipeline == 1:
+        return [1]
+    return [v for v in range(1, full + 1) if math.ceil(layers / (pipeline * v)) * v == full]
+
+
+def fit_in_memory(case: Case, capacity_bytes: float) -> tuple[Case | None, dict[str, float]]:
+    """Return the case with the least recomputation that fits, or none; and the bytes of the last one tried."""
+    held: dict[str, float] = {}
+    for recompute in RECOMPUTE:
+        tried = replace(case, layout=replace(case.layout, recompute=recompute))
+        held = training_bytes(case.model, tried.layout, case.workload, case.cluster.stack, case.linear, case.core)
+        if sum(held.values()) <= capacity_bytes:
+            return tried, held
+    return None, held
+
+
+def search_training(case: Case, devices: int, progress: Progress) -> Found:
+    """All layouts that fit, the fastest first; ties go to the simpler layout.
+
+    Raises DoesNotFit, with the closest layout and its largest term, when none fits.
+    """
+    capacity_bytes = case.cluster.rack.host.accelerator.memory_bytes
+    layouts = list(training_layouts(case, devices))
+    memo: dict[object, dict[str, float]] = {}
+    found: list[Candidate] = []
+    closest: tuple[float, Layout, dict[str, float]] | None = None
+    for index, layout in enumerate(layouts):
+        if index % 256 == 0:
+            progress("layouts", index / len(layouts))
+        fitted, held = fit_in_memory(replace(case, layout=layout), capacity_bytes)
+        if fitted is None:
+            needed_bytes = sum(held.values())
+            if closest is None or needed_bytes < closest[0]:
+                closest = (needed_bytes, layout, held)
+            continue
+        times = step_times(fitted, memo)
+        found.append(Candidate(fitted, times, sum(times.values())))
+    if not found:
+        raise DoesNotFit(nothing_fits(case, devices, capacity_bytes, closest))
+    found.sort(key=lambda candidate: (candidate.step_s, str(candidate.case.layout)))
+    return Found(found, len(layouts))
+
+
+def nothing_fits(
+    case: Case, devices: int, capacity_bytes: float, closest: tuple[float, Layout, dict[str, float]] | None
+) -> str:
+    """Say why no layout is left: by how much the closest fails, which term is largest, and what would do."""
+    workload, name = case.workload, case.model.name
+    if closest is None:
+        return (
+            f"{name}: no layout divides {devices} GPUs and a global batch of {workload.global_batch}; "
+            "choose a batch with more divisors in common with the number of GPUs"
+        )
+    needed_bytes, layout, held = closest
+    largest = max(held, key=lambda part: held[part])
+    kept_bytes = sum(held[part] for part in ("weights", "gradients", "optimizer state")) * devices
+    enough = -(-kept_bytes // capacity_bytes)
+    return (
+        f"{name} does not fit {devices} GPUs of {show(capacity_bytes, 'B')}: the closest layout ({layout}) needs "
+        f"{show(needed_bytes, 'B')} each, {show(needed_bytes - capacity_bytes, 'B')} too much, mostly {largest} "
+        f"({show(held[largest], 'B')}); use at least {max(devices + 1, int(enough) + 1)} GPUs, or a smaller model"
+    )
+
+
+def check_layout(case: Case, devices: int) -> list[str]:
+    """Every fault of a layout that the user chose, its memory included."""
+    found = faults(case.layout, case.model, devices, case.workload.global_batch)
+    if found:
+        return found
+    capacity_bytes = case.cluster.rack.host.accelerator.memory_bytes
+    held = training_bytes(case.model, case.layout, case.workload, case.cluster.stack, case.linear, case.core)
+    needed_bytes = sum(held.values())
+    if needed_bytes <= capacity_bytes:
+        return []
+    largest = max(held, key=lambda part: held[part])
+    fault = (
+        f"layout {case.layout}: needs {show(needed_bytes, 'B')} of {show(capacity_bytes, 'B')}, "
+        f"{show(needed_bytes - capacity_bytes, 'B')} too much, mostly {largest} ({show(held[largest], 'B')}); "
+        f"{_what_would_fit(case, devices, capacity_bytes)}"
+    )
+    return [fault]
+
+
+def _what_would_fit(case: Case, devices: int, capacity_bytes: float) -> str:
+    """Return the layout that fits and is closest to the chosen one."""
+    fitting = (
+        fit_in_memory(replace(case, layout=layout), capacity_bytes)[0] for layout in training_layouts(case, devices)
+    )
+    chosen = case.layout
+
+    def distance(other: Layout) -> int:
+        names = ("tensor", "pipeline", "context", "expert", "microbatch", "interleave")
+        return sum(getattr(other, name) != getattr(chosen, name) for name in names)
+
+    best = min((fit.layout for fit in fitting if fit is not None), key=distance, default=None)
+    return f"'{best}' would fit" if best is not None else "no layout fits this many GPUs"
+
+
+def domain_of(cluster: Cluster, devices: int) -> int:
+    """Devices of a scale-up domain that a job uses when it is not told.
+
+    All of a domain when the job fills whole domains or fits in one; else the largest power of two that divides the job
+    (64 of 72 for 512 GPUs), as published runs do.
+    """
+    full = cluster.rack.domain_accelerators
+    if devices <= full or devices % full == 0:
+        return min(full, devices)
+    power = 1
+    while power * 2 <= full and devices % (power * 2) == 0:
+        power *= 2
+    return power

@@ -1,0 +1,147 @@
+"""A serving question answered: the replica, its metrics with ranges, and what the answer rests on."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from rooftree.errors import DoesNotFit
+from rooftree.facts.catalogue import Catalogue
+from rooftree.facts.hardware import Cluster
+from rooftree.facts.measurements import table
+from rooftree.models.cost import usd_per_million_tokens
+from rooftree.models.power import cluster_w
+from rooftree.models.steady import first_token_s, mixed_times
+from rooftree.studies.neighbours import beyond_measured, nearest_rows
+from rooftree.studies.parts_of import slices
+from rooftree.studies.results import Alternative, Answer
+from rooftree.studies.rows import predict_all, predict_serving
+from rooftree.studies.scenario import ServingQuestion
+from rooftree.studies.search import Progress
+from rooftree.studies.sensitivity import figures_used
+from rooftree.studies.serve import Served, memory, nothing_serves, search_serving, serve
+from rooftree.studies.uncertainty import estimates, residuals
+
+SHOWN = 5
+_NETWORK = ("tensor parallel", "expert parallel")
+
+
+def metrics(served: Served, devices: int, cluster: Cluster, factor: float = 1.0) -> dict[str, float]:
+    """Return all metrics of a way to serve on a cluster, `tokens_per_s` first; `factor` multiplies the model's time.
+
+    The number of sequences stays as it was chosen, whatever the figures of the cluster.
+    """
+    replica = replace(served.replica, cluster=cluster)
+    times = mixed_times(replica, served.sequences)
+    iteration_s = sum(times.values())
+    tokens_per_s = served.held / iteration_s / factor
+    accelerator = cluster.rack.host.accelerator
+    power_w = sum(cluster_w(cluster, devices, accelerator.serving_power_fraction).values())
+    return {
+        "tokens_per_s": tokens_per_s,
+        "tokens_per_s_per_accelerator": tokens_per_s / devices,
+        "time_per_output_token_s": iteration_s * factor,
+        "time_to_first_token_s": first_token_s(replica, times) * factor,
+        "requests_per_s": tokens_per_s / replica.workload.output_tokens,
+        "network_share": sum(times[part] for part in _NETWORK) / iteration_s,
+        "memory_bytes": sum(memory(replica, served.sequences).values()),
+        "power_w": power_w,
+        "energy_j_per_token": power_w / tokens_per_s,
+        "usd_per_million_tokens": usd_per_million_tokens(devices, cluster.prices.accelerator_usd_per_h, tokens_per_s),
+    }
+
+
+def find(question: ServingQuestion) -> tuple[Sequence[Served], int]:
+    """Return the ways to serve: the user's replica alone, or all that fit, the most tokens per second first."""
+    if not question.chosen:
+        return search_serving(question.replica, question.devices)
+    served = serve(question.replica, question.devices)
+    if served is None:
+        raise DoesNotFit(nothing_serves(question.replica, [question.replica.layout]))
+    return [served], 1
+
+
+def runners_up(found: Sequence[Served]) -> tuple[Alternative, ...]:
+    """Return the next best replicas and why they lose."""
+    best = found[0]
+    return tuple(
+        Alternative(layout=str(other.replica.layout), headline=other.tokens_per_s, why=why(best, other))
+        for other in found[1 : 1 + SHOWN]
+    )
+
+
+def why(best: Served, other: Served) -> str:
+    """Say what costs a replica throughput: fewer sequences at once, or a longer time between their tokens."""
+    words = []
+    if other.held < best.held:
+        words.append(f"sequences at once {other.held / best.held - 1:+.0%}")
+    if other.iteration_s > best.iteration_s:
+        words.append(f"time per token {other.iteration_s / best.iteration_s - 1:+.0%}")
+    return ", ".join(words) or "equal"
+
+
+def answer(question: ServingQuestion, catalogue: Catalogue, seed: int, progress: Progress) -> Answer:
+    """Answer a serving question."""
+    progress("replicas", 0.0)
+    found, looked_at = find(question)
+    best, devices = found[0], question.devices
+    replica = best.replica
+    progress("measured runs", 0.0)
+    done, _ = predict_all(table("inference").rows, catalogue, predict_serving)
+    mixture, accelerator = replica.model.experts is not None, replica.cluster.rack.host.accelerator
+    beyond = beyond_measured(done, accelerator=accelerator.name, mixture=mixture, devices=devices)
+    errors = residuals(done, mixture=mixture, precision=replica.workload.precision, beyond=bool(beyond))
+
+    def evaluate(cluster: Cluster, factor: float = 1.0) -> Mapping[str, float]:
+        return metrics(best, devices, cluster, factor)
+
+    progress("ranges", 0.0)
+    return Answer(
+        question="serving",
+        title=f"Serving {replica.model.title} on {devices:,} {accelerator.title}",
+        metrics=estimates(replica.cluster, evaluate, errors, seed),
+        layout=described(best, devices),
+        time=slices(best.times),
+        memory=slices(memory(replica, best.sequences)),
+        memory_capacity_bytes=accelerator.memory_bytes,
+        extrapolated=bool(beyond),
+        validity=(*beyond, f"the range is made of the model's errors on {errors.group}, and of the figures' ranges"),
+        neighbours=nearest_rows(
+            done,
+            model=replica.model.name,
+            accelerator=accelerator.name,
+            precision=replica.workload.precision,
+            mixture=mixture,
+            devices=devices,
+        ),
+        alternatives=runners_up(found),
+        candidates=looked_at,
+        notes=(*replica.model.notes, *remarks(best, devices)),
+        figures=figures_used(replica.cluster, evaluate),
+    )
+
+
+def remarks(served: Served, devices: int) -> tuple[str, ...]:
+    """Say what a reader should know of the way to serve."""
+    idle = devices - served.replicas * served.replica.layout.devices
+    words = (
+        (f"{idle} GPUs stand idle: replicas of {served.replica.layout.devices} do not fill {devices}",) if idle else ()
+    )
+    return (*words, "without speculative decoding, prefix reuse or a split of prefill and decode")
+
+
+def described(served: Served, devices: int) -> dict[str, int | str]:
+    """Return the replica and what goes with it, for a reader."""
+    layout, workload = served.replica.layout, served.replica.workload
+    return {
+        "gpus": devices,
+        "replicas": served.replicas,
+        "gpus_per_replica": layout.devices,
+        "tensor": layout.tensor,
+        "pipeline": layout.pipeline,
+        "attention ranks": layout.data,
+        "expert": layout.expert,
+        "sequences_per_replica": round(served.sequences * layout.data * layout.pipeline),
+        "precision": workload.precision,
+        "kv_precision": workload.kv_precision,
+        "input_tokens": workload.input_tokens,
+        "output_tokens": workload.output_tokens,
+    }

@@ -1,9 +1,14 @@
 """The whole answer to a question, as data that a report or a program can read."""
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING
 
 from rooftree.facts.sources import Figure
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,3 +126,38 @@ class Result:
     conflicts: tuple[Conflict, ...]
     evidence: tuple[Evidence, ...]
     elapsed_s: float
+
+
+def as_json(result: Result) -> dict[str, object]:
+    """Return the result as plain data for JSON: the answers keyed by their question, infinities and NaN as null.
+
+    >>> empty = Result(
+    ...     key="k", version="1", title="t", cluster="c", accelerators=8, answers=(), conflicts=(), evidence=(),
+    ...     elapsed_s=0.5,
+    ... )
+    >>> as_json(empty)["answers"], as_json(empty)["elapsed_s"]
+    ({}, 0.5)
+    """
+    return plain(result) | {"answers": {answer.question: plain(answer) for answer in result.answers}}
+
+
+def plain(record: "DataclassInstance") -> dict[str, object]:
+    """Return a record as plain data for JSON, all the way down.
+
+    >>> plain(Estimate(value=1.0, low=0.5, high=math.inf))
+    {'value': 1.0, 'low': 0.5, 'high': None}
+    """
+    return {field.name: _plain(getattr(record, field.name)) for field in fields(record)}
+
+
+def _plain(value: object) -> object:
+    """Return records and mappings as dicts, tuples as lists, infinities and NaN as None."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

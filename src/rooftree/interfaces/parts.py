@@ -1,0 +1,97 @@
+"""Parts of a catalogue as tables, for a person or a program."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from rooftree.facts.hardware import Part
+from rooftree.facts.sources import Figure, Source
+from rooftree.interfaces.terminal import console, grid
+from rooftree.interfaces.words import clean, figure_range, figure_value
+from rooftree.studies.results import plain
+from rooftree.units import show
+
+Table = dict[str, Any]
+
+
+def index(shelves: Mapping[str, Sequence[Part]]) -> Table:
+    """Return the parts of a catalogue by kind."""
+    return {
+        "parts": {
+            kind: [{"name": part.name, "title": part.title, "figures": len(part.figures)} for part in parts]
+            for kind, parts in shelves.items()
+        }
+    }
+
+
+def details(found: Mapping[str, Part], sources: Mapping[str, Source]) -> Table:
+    """Return the figures of the parts of one name, with titles of sources, and the parts that these are made of."""
+    return {
+        "parts": [
+            {
+                "kind": kind,
+                "name": part.name,
+                "title": part.title,
+                "uses": _uses(part),
+                "figures": {key: _figure(figure, sources) for key, figure in part.figures.items()},
+            }
+            for kind, part in found.items()
+        ]
+    }
+
+
+def show_index(table: Table) -> None:
+    """Print the parts by kind."""
+    out = console()
+    rows = grid("kind", "name", "what it is", "figures", right=(3,))
+    for kind, parts in table["parts"].items():
+        for number, part in enumerate(parts):
+            rows.add_row("" if number else kind, part["name"], clean(part["title"]), str(part["figures"]))
+    out.print(rows)
+    out.print("\nFigures of a part with their sources: rooftree catalogue PART", style="dim")
+
+
+def show_details(table: Table) -> None:
+    """Print the figures of parts, each with where it comes from."""
+    out = console()
+    for part in table["parts"]:
+        out.print(f"{part['kind']} {part['name']}", style="bold", end="")
+        out.print(f"  {clean(part['title'])}")
+        for field, name in part["uses"].items():
+            out.print(f"  {field}: {name}", style="dim")
+        for key, figure in part["figures"].items():
+            out.print()
+            out.print(f"{key} = {figure['value_in_words']}", style="bold", end="")
+            out.print(f"  ({figure['range_in_words']}; {figure['basis']}; layer {figure['layer']})")
+            out.print(f"    published: {clean(figure['as_published'])}")
+            out.print(f"    source: {_reference(figure)}")
+            if figure["note"]:
+                out.print(f"    note: {clean(figure['note'])}")
+            for other in figure["others"]:
+                other_words = f"{other['value_in_words']} ({other['basis']}), {_reference(other)}"
+                out.print(f"    not chosen: {other_words}", style="yellow")
+        out.print()
+
+
+def _figure(figure: Figure, sources: Mapping[str, Source]) -> Table:
+    """Return a figure as data, with its source's title and its value in words."""
+    source = sources.get(figure.source)
+    table: Table = plain(figure)
+    table |= {
+        "source_title": f"{source.publisher}: {source.title} ({source.date})" if source else "",
+        "value_in_words": figure_value(figure) if figure.unit == "1" else show(figure.value, figure.unit, 4),
+        "range_in_words": figure_range(figure),
+        "others": [_figure(other, sources) for other in figure.others],
+    }
+    return table
+
+
+def _reference(figure: Table) -> str:
+    """Return a figure's source and the place in it."""
+    return clean(f"{figure['source_title'] or figure['source']}, {figure['where']} [{figure['source']}]")
+
+
+def _uses(part: Part) -> dict[str, str]:
+    """Return the parts that a part is made of, by field."""
+    held = {field.name: getattr(part, field.name) for field in fields(part)}
+    return {name: value.name for name, value in held.items() if is_dataclass(value) and hasattr(value, "name")}

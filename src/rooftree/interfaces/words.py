@@ -1,0 +1,111 @@
+"""How numbers, figures and layouts are written for a person, on the terminal and in the report alike."""
+
+import math
+from collections.abc import Mapping
+
+from rooftree.errors import ScenarioError
+from rooftree.facts.sources import Figure
+from rooftree.interfaces.metrics import described, metrics
+from rooftree.studies.results import Estimate, FigureUse, Neighbour
+from rooftree.units import UNITS, parse, show
+
+
+def clean(text: str) -> str:
+    r"""Return a text of a file without control characters, which could command a terminal.
+
+    >>> clean("rack\x1b[31m\t1")
+    'rack?[31m 1'
+    """
+    spaced = " ".join(text.split())
+    return "".join(letter if letter.isprintable() else "?" for letter in spaced)
+
+
+def quantity(name: str, value: float) -> str:
+    """Return a value of a metric in words.
+
+    >>> quantity("mfu", 0.4213), quantity("tokens_per_s", 12345.6), quantity("step_s", 0.0123)
+    ('42.1 %', '12,300 tokens/s', '12.3 ms')
+    """
+    metric = described(name)
+    if metric.percent:
+        return percent(value)
+    shown = show(value, metric.unit)
+    return f"{shown.removesuffix(' /s')} {metric.counts}/s" if metric.counts else shown
+
+
+def neighbour_value(row: Neighbour, value: float) -> str:
+    """Return a measured or predicted value of a neighbour, in the row's own unit if its metric is none of ours."""
+    if row.metric in metrics():
+        return quantity(row.metric, value)
+    return show(value, row.unit) if row.unit in UNITS else clean(f"{show(value, '1')} {row.unit}")
+
+
+def interval(name: str, estimate: Estimate) -> str:
+    """Return the range of an estimate in words.
+
+    >>> interval("step_s", Estimate(value=1.0, low=0.9, high=1.25))
+    '900 ms – 1.25 s'
+    >>> interval("step_s", Estimate(value=1.0, low=1.0, high=1.0))
+    'exact'
+    """
+    if estimate.low == estimate.value == estimate.high:
+        return "exact"
+    low, high = quantity(name, estimate.low), quantity(name, estimate.high)
+    number, _, unit = low.partition(" ")
+    other, _, unit_too = high.partition(" ")
+    return f"{number} – {other} {unit}".strip() if unit == unit_too else f"{low} – {high}"
+
+
+def percent(share: float, digits: int = 3) -> str:
+    """Return a share as a percentage.
+
+    >>> percent(0.0512), percent(1.0)
+    ('5.12 %', '100 %')
+    """
+    return f"{show(100 * share, '1', digits)} %"
+
+
+def change(share: float) -> str:
+    """Return a relative change with its sign.
+
+    >>> change(0.042), change(-0.31), change(0.0)
+    ('+4.2 %', '−31 %', '0 %')
+    """
+    if share == 0 or not math.isfinite(share):
+        return "0 %" if share == 0 else "?"
+    return f"{'+' if share > 0 else '−'}{percent(abs(share), 2)}"
+
+
+def figure_value(figure: Figure) -> str:
+    """Return a figure as we use it: in its published spelling where that is a plain quantity of ours, else in SI."""
+    try:
+        as_published = math.isclose(parse(figure.as_published, figure.unit), figure.value, rel_tol=1e-9)
+    except ScenarioError:
+        as_published = False
+    return clean(figure.as_published) if as_published else show(figure.value, figure.unit)
+
+
+def figure_range(figure: Figure) -> str:
+    """Return the range of a figure."""
+    if figure.exact:
+        return "exact"
+    return f"{show(figure.low, figure.unit)} – {show(figure.high, figure.unit)}"
+
+
+def layout_words(layout: Mapping[str, int | str]) -> str:
+    """Return a layout on one line, without what is 1 or none.
+
+    >>> layout_words({"tensor": 8, "pipeline": 1, "recompute": "selective", "shard": "none"})
+    'tensor 8, recompute selective'
+    """
+    told = [f"{key} {value}" for key, value in layout.items() if value not in (1, "", "none")]
+    return clean(", ".join(told)) or "one accelerator, nothing split"
+
+
+def by_weight(figures: tuple[FigureUse, ...]) -> list[FigureUse]:
+    """Return the figures that an answer rests on as we list them: assumed ones first, then by their effect."""
+
+    def weight(use: FigureUse) -> tuple[bool, float]:
+        return (use.figure.basis != "assumed", -max(abs(use.effect_low), abs(use.effect_high)))
+
+    return sorted(figures, key=weight)

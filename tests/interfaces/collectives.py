@@ -1,0 +1,37 @@
+"""A made-up answer to a collective."""
+
+from dataclasses import dataclass
+
+from rooftree.studies.results import Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectiveAnswer:
+    """The fields that the study of collectives promises."""
+
+    op: str
+    message_bytes: float
+    accelerators: int
+    time_s: Estimate
+    algbw_bytes_per_s: Estimate
+    busbw_bytes_per_s: Estimate
+    algorithm: str
+    alternatives: dict[str, float]
+    tiers: dict[str, float]
+    extrapolated: bool
+    notes: tuple[str, ...]
+
+
+COLLECTIVE = CollectiveAnswer(
+    op="all_reduce",
+    message_bytes=2.0**30,
+    accelerators=72,
+    time_s=Estimate(value=1.5e-3, low=1.3e-3, high=1.8e-3),
+    algbw_bytes_per_s=Estimate(value=7.2e11, low=6e11, high=8.3e11),
+    busbw_bytes_per_s=Estimate(value=1.42e12, low=1.18e12, high=1.63e12),
+    algorithm="nvls",
+    alternatives={"nvls": 1.5e-3, "ring": 2.6e-3, "tree": 4e-3},
+    tiers={"scale_up": 1.09e9, "scale_out": 0.0},
+    extrapolated=True,
+    notes=("one rack, in-switch reduction",),
+)

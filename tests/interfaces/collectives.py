@@ -16,8 +16,8 @@ class CollectiveAnswer:
     algbw_bytes_per_s: Estimate
     busbw_bytes_per_s: Estimate
     algorithm: str
-    alternatives: dict[str, float]
-    tiers: dict[str, float]
+    alternatives_s: dict[str, float]
+    sent_bytes: dict[str, float]
     extrapolated: bool
     notes: tuple[str, ...]
 
@@ -30,8 +30,8 @@ COLLECTIVE = CollectiveAnswer(
     algbw_bytes_per_s=Estimate(value=7.2e11, low=6e11, high=8.3e11),
     busbw_bytes_per_s=Estimate(value=1.42e12, low=1.18e12, high=1.63e12),
     algorithm="nvls",
-    alternatives={"nvls": 1.5e-3, "ring": 2.6e-3, "tree": 4e-3},
-    tiers={"scale_up": 1.09e9, "scale_out": 0.0},
+    alternatives_s={"nvls": 1.5e-3, "ring": 2.6e-3, "tree": 4e-3},
+    sent_bytes={"scale_up": 1.09e9, "scale_out": 0.0},
     extrapolated=True,
     notes=("one rack, in-switch reduction",),
 )

@@ -63,7 +63,7 @@ def test_collective_as_json_has_the_fields_of_the_study(rooftree, backend):
     table = json.loads(rooftree("collective", "all_reduce", "--bytes", "1 GiB", "--gpus", "72", "--json").out)
     assert table["busbw_bytes_per_s"] == {"value": 1.42e12, "low": 1.18e12, "high": 1.63e12}
     assert table["algorithm"] == "nvls"
-    assert table["tiers"] == {"scale_up": 1.09e9, "scale_out": 0.0}
+    assert table["sent_bytes"] == {"scale_up": 1.09e9, "scale_out": 0.0}
 
 
 def test_run_writes_report_and_result_beside_the_name_of_the_scenario(rooftree, backend):

@@ -58,7 +58,9 @@ _DEEPSEEK = Family(
 
 FAMILIES: Mapping[str, Family] = {
     "llama": Family(stem="Llama", keys=_GROUPED, derived=("kv_heads", "head_dim")),
-    "mistral": Family(stem="Mistral", keys=_GROUPED, derived=("head_dim",), window=4096),
+    "mistral": Family(
+        stem="Mistral", keys=_GROUPED, derived=("head_dim",), window=4096
+    ),  # pure: tokens, the default of the class
     "qwen2": Family(
         stem="Qwen2",
         keys=_GROUPED,

@@ -154,10 +154,10 @@ def collective(reply: "CollectiveAnswer", cluster: str) -> None:
         table.add_row(title, quantity(name, estimate.value), interval(name, estimate))
     out.print(table)
     out.print(f"\nAlgorithm: {clean(reply.algorithm)}")
-    for name, other_s in sorted(reply.alternatives.items(), key=lambda pair: pair[1]):
+    for name, other_s in sorted(reply.alternatives_s.items(), key=lambda pair: pair[1]):
         if name != reply.algorithm:
             out.print(f"  {clean(name)} would take {show_quantity(other_s, 's')}", style="dim")
-    for tier, sent_bytes in reply.tiers.items():
+    for tier, sent_bytes in reply.sent_bytes.items():
         out.print(f"One GPU sends {show_quantity(sent_bytes, 'B')} over {clean(tier).replace('_', '-')}")
     for note in reply.notes:
         out.print(f"note: {clean(note)}", style="dim")

@@ -24,7 +24,8 @@ GENERATIONS: Mapping[str, Mapping[str, str]] = {
     "blackwell": {"gb200": "gb200"},
 }
 """Accelerators whose rows fit a generation's efficiency → the part with their rates (GH200 has the H100's GPU)."""
-WIDE = 16384.0
+PULL = 0.01  # pure: weight of the pull towards the start
+WIDE = 16384.0  # pure: columns; beyond this no product gets faster
 """Side of the square product that rows of an unnamed "best shape" are taken as."""
 
 
@@ -64,7 +65,7 @@ def solve(problem: Problem, part: str) -> tuple[Fitted, ...]:
     def residual(point: FloatArray) -> FloatArray:
         values = dict(zip(problem.keys, np.exp(point).tolist(), strict=True))
         predicted = np.log([problem.predict(values, row) for row in problem.rows])
-        return np.concatenate([predicted - measured, 0.01 * (point - start)])
+        return np.concatenate([predicted - measured, PULL * (point - start)])
 
     bounds = (np.log(problem.low), np.log(problem.high))
     found = least_squares(residual, start, bounds=bounds, loss="soft_l1", f_scale=0.05, x_scale="jac")

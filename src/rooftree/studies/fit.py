@@ -111,7 +111,7 @@ def gemm_problem(
     return Problem(
         keys=(*(f"gemm_fraction.{precision}" for precision in names), "gemm_half_width", "launch_s"),
         start=(*first, start.gemm_half_width, start.launch_s),
-        low=(*(0.2,) * many, start.gemm_half_width / 10, start.launch_s / 10),
+        low=(*(0.1,) * many, start.gemm_half_width / 10, start.launch_s / 10),
         high=(*(1.0,) * many, start.gemm_half_width * 10, start.launch_s * 10),
         rows=rows,
         predict=predict,

@@ -6,7 +6,7 @@ from typing import Any
 
 from rooftree.facts.hardware import Part
 from rooftree.facts.sources import Figure, Source
-from rooftree.interfaces.terminal import console, grid
+from rooftree.interfaces.screen import console, grid
 from rooftree.interfaces.words import clean, figure_range, figure_value
 from rooftree.studies.results import plain
 from rooftree.units import show

@@ -102,7 +102,9 @@ def test_catalogues_are_passed_on_in_their_order(rooftree, backend):
     assert [tuple(extra) for kind, extra in backend.questions if kind == "catalogue"] == [(Path("b"), Path("a"))]
 
 
-@pytest.mark.parametrize("arguments", [["catalogue"], ["catalogue", "somewhere"], ["explain", "mfu"], ["explain"]])
+@pytest.mark.parametrize(
+    "arguments", [["catalogue"], ["catalogue", "somewhere"], ["catalogue", "small"], ["explain", "mfu"], ["explain"]]
+)
 def test_what_is_printed_is_as_it_was(rooftree, backend, snapshot, arguments):
     assert rooftree(*arguments).out == snapshot
 

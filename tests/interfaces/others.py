@@ -1,7 +1,8 @@
-"""A made-up answer to a collective."""
+"""A made-up answer to a collective, and a made-up architecture."""
 
 from dataclasses import dataclass
 
+from rooftree.facts.architectures import GroupedQuery, Transformer
 from rooftree.studies.results import Estimate
 
 
@@ -34,4 +35,23 @@ COLLECTIVE = CollectiveAnswer(
     sent_bytes={"scale_up": 1.09e9, "scale_out": 0.0},
     extrapolated=True,
     notes=("one rack, in-switch reduction",),
+)
+
+SHAPE = Transformer(
+    name="small",
+    title="Small [1B]",
+    layers=16,
+    hidden=2048,
+    mlp_width=8192,
+    gated=True,
+    attention=GroupedQuery(heads=32, kv_heads=8, head_dim=64),
+    experts=None,
+    dense_layers=0,
+    vocabulary=128256,
+    tied_embeddings=True,
+    prediction_layers=0,
+    maximum_tokens=131072,
+    source="OTHER",
+    where="config.json",
+    notes=("rotary scaling is left out",),
 )

@@ -14,6 +14,10 @@ Shard = Literal["none", "optimizer", "full"]
 GroupKind = Literal["tensor", "context", "data", "gradient", "pipeline", "expert", "expert_data"]
 
 
+ENDS = 2
+"""Embedding and output head, which frameworks may count as layers of their own when they cut a model into chunks."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
     """Parallelism of one training job or one serving replica.
@@ -125,9 +129,11 @@ def faults(layout: Layout, model: Transformer, devices: int, global_batch: int |
             f"layout.tensor = {layout.tensor} does not divide {heads} heads; try {_near(heads, layout.tensor)}"
         )
     chunks = layout.pipeline * layout.interleave
-    if chunks > model.layers:
+    slots = model.layers + ENDS
+    if chunks > slots:
         found.append(
-            f"layout.pipeline x layout.interleave = {chunks} is more than the {model.layers} layers; lower either"
+            f"layout.pipeline x layout.interleave = {chunks} is more than the {model.layers} layers with embedding and "
+            f"output head, {slots}; lower either"
         )
     if layout.interleave > 1 and layout.pipeline == 1:
         found.append(f"layout.interleave = {layout.interleave} needs a pipeline; set layout.pipeline or interleave = 1")

@@ -82,9 +82,10 @@ def ask(op: str, message_bytes: float, accelerators: int, cluster: Cluster) -> C
 
 def remarks(algorithm: str, group: Group) -> tuple[str, ...]:
     """Say what a reader should know of the algorithm."""
-    words: tuple[str, ...] = (f"{group.local} GPUs of each of {group.domains} scale-up domains",)
+    one = f"all in one scale-up domain of {group.local} GPUs"
+    words = (one if group.domains == 1 else f"{group.local} GPUs in each of {group.domains} scale-up domains",)
     if algorithm == "nvls":
-        words += ("reduced in the switches: bus bandwidth follows the ring's formula although fewer bytes move",)
+        return (*words, "reduced in the switches: bus bandwidth follows the ring's formula although fewer bytes move")
     return words
 
 

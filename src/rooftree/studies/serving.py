@@ -18,7 +18,7 @@ from rooftree.studies.scenario import ServingQuestion
 from rooftree.studies.search import Progress
 from rooftree.studies.sensitivity import figures_used
 from rooftree.studies.serve import Served, memory, nothing_serves, search_serving, serve
-from rooftree.studies.uncertainty import estimates, residuals
+from rooftree.studies.uncertainty import estimates, origin_of_range, residuals, tight
 
 SHOWN = 5
 _NETWORK = ("tensor parallel", "expert parallel")
@@ -94,16 +94,17 @@ def answer(question: ServingQuestion, catalogue: Catalogue, seed: int, progress:
         return metrics(best, devices, cluster, factor)
 
     progress("ranges", 0.0)
+    ranges = estimates(replica.cluster, evaluate, errors, seed)
     return Answer(
         question="serving",
         title=f"Serving {replica.model.title} on {devices:,} {accelerator.title}",
-        metrics=estimates(replica.cluster, evaluate, errors, seed),
+        metrics=ranges,
         layout=described(best, devices),
         time=slices(best.times_s),
         memory=slices(memory(replica, best.sequences)),
         memory_capacity_bytes=accelerator.memory_bytes,
         extrapolated=bool(beyond),
-        validity=(*beyond, f"the range is made of the model's errors on {errors.group}, and of the figures' ranges"),
+        validity=(*beyond, origin_of_range(errors), *tight(ranges["memory_bytes"], accelerator.memory_bytes)),
         neighbours=nearest_rows(
             done,
             model=replica.model.name,

@@ -17,7 +17,7 @@ from rooftree.studies.rows import predict_all, predict_training
 from rooftree.studies.scenario import TrainingQuestion
 from rooftree.studies.search import Candidate, Found, Progress, search_training
 from rooftree.studies.sensitivity import figures_used
-from rooftree.studies.uncertainty import estimates, residuals
+from rooftree.studies.uncertainty import estimates, origin_of_range, residuals, tight
 
 SHOWN = 5
 
@@ -98,17 +98,19 @@ def answer(question: TrainingQuestion, catalogue: Catalogue, seed: int, progress
         return metrics(replace(case, cluster=cluster), devices, factor)
 
     progress("ranges", 0.0)
+    ranges = estimates(case.cluster, evaluate, errors, seed)
+    capacity_bytes = case.cluster.rack.host.accelerator.memory_bytes
     held_bytes = training_bytes(case.model, case.layout, case.workload, case.cluster.stack, case.linear, case.core)
     return Answer(
         question="training",
         title=f"Training {case.model.title} on {devices:,} {case.cluster.rack.host.accelerator.title}",
-        metrics=estimates(case.cluster, evaluate, errors, seed),
+        metrics=ranges,
         layout=described(case, devices),
         time=slices(best.times_s),
         memory=slices(held_bytes),
-        memory_capacity_bytes=case.cluster.rack.host.accelerator.memory_bytes,
+        memory_capacity_bytes=capacity_bytes,
         extrapolated=bool(beyond),
-        validity=(*beyond, f"the range is made of the model's errors on {errors.group}, and of the figures' ranges"),
+        validity=(*beyond, origin_of_range(errors), *tight(ranges["memory_bytes"], capacity_bytes)),
         neighbours=nearest_rows(
             done,
             model=case.model.name,

@@ -11,6 +11,7 @@ from rooftree.facts.hardware import Cluster
 from rooftree.studies.results import Estimate
 from rooftree.studies.rows import Predicted
 from rooftree.studies.sensitivity import drawn_clusters, quantiles
+from rooftree.units import show
 
 Evaluate = Callable[[Cluster, float], Mapping[str, float]]
 
@@ -102,3 +103,16 @@ def estimates(
         edges = [value, low, high, *(end[metric] for end in ends)]
         result[metric] = Estimate(value=value, low=min(edges), high=max(edges))
     return result
+
+
+def origin_of_range(errors: Residuals) -> str:
+    """Say what the ranges of an answer are made of."""
+    return f"the range is made of the model's errors on {errors.group}, and of the figures' ranges"
+
+
+def tight(memory: Estimate, capacity_bytes: float) -> tuple[str, ...]:
+    """Warn when the memory may not suffice at the high end of its range."""
+    if memory.high <= capacity_bytes:
+        return ()
+    high, capacity = show(memory.high, "B"), show(capacity_bytes, "B")
+    return (f"the layout may not fit: at the high end of its range it needs {high} of {capacity}",)

@@ -112,9 +112,8 @@ def page(catalogue: Catalogue) -> str:
         calibration = [one for one in done if one.row.split == "fit"]
         for split in ("fit", "test"):
             rows = sum(row.split == split for row in table(name).rows)
-            lines.append(
-                summary_line(name, split, summary(rows, [o for o in done if o.row.split == split], calibration))
-            )
+            of_split = [one for one in done if one.row.split == split]
+            lines.append(summary_line(name, split, summary(rows, of_split, calibration)))
     lines += [
         "",
         "## Ten training runs, as they are",

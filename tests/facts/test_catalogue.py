@@ -176,3 +176,8 @@ def test_a_conflict_of_sources_is_kept_and_explained(kind, name, key, other):
 
 def test_no_figure_rests_on_a_source_without_a_date():
     assert [key for key, source in sources(SHIPPED).items() if not re.search(r"20\d\d|-", source.date)] == []
+
+
+def test_every_source_names_who_published_it():
+    kinds = {source.kind for source in sources(SHIPPED).values()}
+    assert [key for key, source in sources(SHIPPED).items() if source.publisher in kinds] == []

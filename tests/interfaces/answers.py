@@ -36,8 +36,8 @@ def figure(value, unit, words, basis="published", low=None, high=None, **more):
     )
 
 
-def use(part, key, used, low, high):
-    return FigureUse(part=part, key=key, figure=used, metric="step_s", effect_low=low, effect_high=high)
+def use(part, key, used, low, high, metric="step_s"):
+    return FigureUse(part=part, key=key, figure=used, metric=metric, effect_low=low, effect_high=high)
 
 
 MEMORY = figure(
@@ -47,12 +47,21 @@ MEMORY = figure(
     note="the maker's own sheet wins over the reseller's",
     others=(figure(279e9, "B", "279 GB", "measured"),),
 )
+PRICE = figure(6, "USD/h", "6 USD/h", low=3, high=8)
 FIGURES = (
     use("gb300", "peak_flops_per_s.fp8", figure(5e15, "FLOP/s", "5 PFLOPS"), 0.0, 0.0),
     use("gb300", "memory_bandwidth_bytes_per_s", figure(8e12, "B/s", "8 TB/s", low=7.7e12, high=8e12), 0.012, 0.0),
     use("blackwell", "gemm_fraction.fp8", figure(0.72, "1", "0.72", "assumed", 0.6, 0.82), 0.14, -0.09),
     use("blackwell", "launch_s", figure(4e-6, "s", "about 4 us", "measured", 2e-6, 6e-6), -0.004, 0.004),
     use("quantum-x800", "ring_fraction", figure(0.88, "1", "88 %", "derived", 0.8, 0.93), 0.05, -0.02),
+    use(
+        "list",
+        "accelerator_usd_per_h",
+        figure(6, "USD/h", "6 USD/h", low=3, high=8),
+        -0.5,
+        0.33,
+        "usd_per_million_tokens",
+    ),
     use("quantum-x800", "step_s", figure(9e-6, "s", "9 us", "assumed", 5e-6, 15e-6), -0.01, 0.02),
 )
 NEIGHBOURS = (

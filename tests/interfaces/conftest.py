@@ -21,7 +21,7 @@ def _beside(name):
     return module
 
 
-answers, collectives = _beside("answers"), _beside("collectives")
+answers, others = _beside("answers"), _beside("others")
 
 PARTS = {
     "site": {"somewhere": answers.SITE},
@@ -76,6 +76,10 @@ def backend(monkeypatch):
 
     for name, functions in {
         "rooftree.facts.catalogue": _catalogue(asked),
+        "rooftree.facts.architecture_files": {
+            "architecture_names": lambda folders: ("small",),
+            "find_architecture": lambda name, folders: others.SHAPE,
+        },
         "rooftree.studies.run": {"run": run},
         "rooftree.studies.scenario": {
             "read_scenario": question("file"),
@@ -130,6 +134,7 @@ def _catalogue(asked):
         "cluster": cluster,
         "names": lambda catalogue, kind: tuple(PARTS.get(kind, {})),
         "find": find,
+        "folders": lambda catalogue: ["shapes"],
         "sources": lambda catalogue: answers.SOURCES,
     }
 
@@ -137,6 +142,6 @@ def _catalogue(asked):
 def _collective(asked):
     def ask(op, message_bytes, accelerators, cluster):
         asked.questions.append((op, message_bytes, accelerators, cluster.name))
-        return collectives.COLLECTIVE
+        return others.COLLECTIVE
 
     return ask

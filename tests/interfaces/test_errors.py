@@ -82,6 +82,7 @@ def test_a_closed_pipe_is_no_error():
         ["collective", "all_reduce", "--bytes", "1 GiB", "--gpus", "72"],
         ["catalogue"],
         ["catalogue", "somewhere"],
+        ["catalogue", "small"],
         ["explain"],
         ["explain", "mfu"],
         ["doctor"],

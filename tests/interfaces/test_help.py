@@ -1,10 +1,13 @@
 import os
+import re
 import subprocess
 import sys
 import time
 
 import pytest
 
+from rooftree.facts.architecture_files import architecture_names
+from rooftree.facts.catalogue import folders, names, open_catalogue
 from rooftree.interfaces.cli import cli
 from rooftree.interfaces.cli.group import VERBS
 
@@ -48,3 +51,14 @@ def test_help_loads_nothing_heavy():
 
 def test_version(rooftree):
     assert rooftree("--version").out.startswith("rooftree, version 0.")
+
+
+def test_examples_name_what_is_in_the_catalogue():
+    catalogue = open_catalogue()
+    examples = " ".join(cli.get_command(None, verb).epilog for verb in VERBS) + cli.epilog
+    clusters = set(re.findall(r"--cluster (\S+)", examples))
+    models = set(re.findall(r"rooftree (?:train|infer) (\S+)", examples)) - {"path/to/config.json"}
+    assert clusters
+    assert clusters <= set(names(catalogue, "cluster"))
+    assert models
+    assert models <= set(architecture_names(folders(catalogue)))

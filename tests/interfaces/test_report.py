@@ -60,7 +60,7 @@ def test_names_of_files_are_no_html(result, sources):
     answer = result.answers[0]
     slices = (replace(answer.time[0], name=evil, what=evil), *answer.time[1:])
     rows = (replace(answer.neighbours[0], what=evil, split=evil, id=evil),)
-    figures = tuple(replace(use, part=evil) for use in answer.figures)
+    figures = tuple(replace(use, part=evil, metric=evil) for use in answer.figures)
     evidence = tuple(replace(row, quantity=evil, largest_id=evil) for row in result.evidence)
     spoilt = replace(answer, title=evil, time=slices, neighbours=rows, figures=figures, notes=(evil,))
     page = render(replace(result, title=evil, answers=(spoilt,), evidence=evidence), sources)

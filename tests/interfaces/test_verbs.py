@@ -63,7 +63,7 @@ def test_collective_as_json_has_the_fields_of_the_study(rooftree, backend):
     table = json.loads(rooftree("collective", "all_reduce", "--bytes", "1 GiB", "--gpus", "72", "--json").out)
     assert table["busbw_bytes_per_s"] == {"value": 1.42e12, "low": 1.18e12, "high": 1.63e12}
     assert table["algorithm"] == "nvls"
-    assert table["tiers"] == {"scale_up": 1.09e9, "scale_out": 0.0}
+    assert table["sent_bytes"] == {"scale_up": 1.09e9, "scale_out": 0.0}
 
 
 def test_run_writes_report_and_result_beside_the_name_of_the_scenario(rooftree, backend):
@@ -102,7 +102,9 @@ def test_catalogues_are_passed_on_in_their_order(rooftree, backend):
     assert [tuple(extra) for kind, extra in backend.questions if kind == "catalogue"] == [(Path("b"), Path("a"))]
 
 
-@pytest.mark.parametrize("arguments", [["catalogue"], ["catalogue", "somewhere"], ["explain", "mfu"], ["explain"]])
+@pytest.mark.parametrize(
+    "arguments", [["catalogue"], ["catalogue", "somewhere"], ["catalogue", "small"], ["explain", "mfu"], ["explain"]]
+)
 def test_what_is_printed_is_as_it_was(rooftree, backend, snapshot, arguments):
     assert rooftree(*arguments).out == snapshot
 

@@ -20,7 +20,7 @@ def test_figures_keep_their_published_wording_where_it_is_what_we_use(result):
     assert figure_value(used["memory_bandwidth_bytes_per_s"]) == "8 TB/s"
     assert figure_value(used["launch_s"]) == "4.00 µs"  # "about 4 us" is no quantity
     assert figure_range(used["peak_flops_per_s.fp8"]) == "exact"
-    assert figure_range(used["launch_s"]) == "2.00 µs – 6.00 µs"
+    assert figure_range(used["launch_s"]) == "2.00 – 6.00 µs"
 
 
 @pytest.mark.parametrize(

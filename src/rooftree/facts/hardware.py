@@ -159,7 +159,7 @@ class Stack:
 
     `exposed` is the share of a communication that compute does not hide, by kind (`tensor`, `context`, `expert`,
     `pipeline`, `data`). `parameter_bytes` is what one parameter takes as `weight`, `gradient` and optimizer `state` in
-    training. `host_s` is what the host adds to one decode iteration; `prefill_chunk` is how many prompt tokens an
+    training. `host_s` is what the host adds to one decode iteration; `prefill_tokens` is how many prompt tokens an
     engine takes at once; `reserved_bytes` is the memory that runtime, communication buffers and fragmentation take on
     each accelerator.
     """
@@ -169,7 +169,7 @@ class Stack:
     exposed: Mapping[str, float]
     parameter_bytes: Mapping[str, float]
     host_s: float
-    prefill_chunk: float
+    prefill_tokens: float
     reserved_bytes: float
     figures: Figures = field(default_factory=dict, repr=False)
 

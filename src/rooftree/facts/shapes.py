@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from rooftree.files import visible
 
 RANGES: Mapping[str, tuple[int, int]] = {
-    "layers": (1, 10_000),
+    "layers": (1, 10_000),  # pure: a limit on nonsense
     "hidden": (1, 2**20),
     "mlp_width": (1, 2**24),
-    "dense_layers": (0, 10_000),
+    "dense_layers": (0, 10_000),  # pure: as layers
     "vocabulary": (1, 2**24),
     "prediction_layers": (0, 64),
     "maximum_tokens": (1, 2**40),

@@ -56,9 +56,11 @@ _DEEPSEEK = Family(
     stem="DeepseekV3", keys=_LATENT, absent={"prediction_layers": 0}, null={"query_rank": 0, "shared": 0}
 )
 
+_MISTRAL_WINDOW = 4096  # pure: tokens, the default of the class
+
 FAMILIES: Mapping[str, Family] = {
     "llama": Family(stem="Llama", keys=_GROUPED, derived=("kv_heads", "head_dim")),
-    "mistral": Family(stem="Mistral", keys=_GROUPED, derived=("head_dim",), window=4096),
+    "mistral": Family(stem="Mistral", keys=_GROUPED, derived=("head_dim",), window=_MISTRAL_WINDOW),
     "qwen2": Family(
         stem="Qwen2",
         keys=_GROUPED,

@@ -9,6 +9,7 @@ from rooftree.units import show
 
 _MOST_FIGURES = 12
 _ROW_PX = 30
+_CHANGE = "change of the headline, or of the metric after →"
 
 
 def time_chart(answer: Answer) -> Chart:
@@ -43,7 +44,9 @@ def tornado(answer: Answer) -> Chart:
     """How far each figure's range moves the headline; the widest on top, assumed ones in another colour."""
     moving = [use for use in by_weight(answer.figures) if _reach(use) > 0]
     uses = sorted(moving, key=_reach, reverse=True)[:_MOST_FIGURES][::-1]
-    names = [escaped(f"{use.part} · {use.key}") for use in uses]
+    headline = next(iter(answer.metrics), "")
+    moved = ["" if use.metric == headline else f" → {use.metric}" for use in uses]
+    names = [escaped(f"{use.part} · {use.key}{more}") for use, more in zip(uses, moved, strict=True)]
     ends: tuple[tuple[str, list[float]], ...] = (
         ("at its low", [use.effect_low for use in uses]),
         ("at its high", [use.effect_high for use in uses]),
@@ -64,7 +67,7 @@ def tornado(answer: Answer) -> Chart:
     ]
     chart = blank(bars, height_px=90 + _ROW_PX * len(uses))
     chart["layout"].update(barmode="overlay", showlegend=False)
-    chart["layout"]["xaxis"].update(tickformat="+.0%", title={"text": "change of the headline"}, zerolinecolor=INK)
+    chart["layout"]["xaxis"].update(tickformat="+.0%", title={"text": _CHANGE}, zerolinecolor=INK)
     return chart
 
 

@@ -90,7 +90,8 @@ def _report() -> str:
 def _parts(catalogues: Sequence[Path]) -> Iterator[Check]:
     """Look at each layer of the catalogue and load each part."""
     try:
-        from rooftree.facts.catalogue import load, names, open_catalogue, sources
+        from rooftree.facts.architecture_files import architecture_names, find_architecture
+        from rooftree.facts.catalogue import folders, load, names, open_catalogue, sources
         from rooftree.facts.hardware import KINDS
 
         catalogue = open_catalogue(catalogues)
@@ -108,3 +109,9 @@ def _parts(catalogues: Sequence[Path]) -> Iterator[Check]:
             return f"{len(loaded)} parts, {sum(len(part.figures) for part in loaded)} figures"
 
         yield _checked(kind, look)
+
+    def shapes() -> str:
+        places = folders(catalogue)
+        return f"{len([find_architecture(name, places) for name in architecture_names(places)])} shapes"
+
+    yield _checked("architecture", shapes)

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from rooftree.facts.architectures import Transformer
 from rooftree.facts.hardware import Part
 from rooftree.facts.sources import Figure, Source
-from rooftree.interfaces.terminal import console, grid
+from rooftree.interfaces.screen import console, grid
 from rooftree.interfaces.words import clean, figure_range, figure_value
 from rooftree.studies.results import plain
 from rooftree.units import show
@@ -14,14 +15,19 @@ from rooftree.units import show
 Table = dict[str, Any]
 
 
-def index(shelves: Mapping[str, Sequence[Part]]) -> Table:
-    """Return the parts of a catalogue by kind."""
-    return {
-        "parts": {
-            kind: [{"name": part.name, "title": part.title, "figures": len(part.figures)} for part in parts]
-            for kind, parts in shelves.items()
-        }
+def index(shelves: Mapping[str, Sequence[Part]], architectures: Sequence[Transformer]) -> Table:
+    """Return the parts and the architectures of a catalogue by kind."""
+    parts = {
+        kind: [{"name": part.name, "title": part.title, "figures": len(part.figures)} for part in held]
+        for kind, held in shelves.items()
     }
+    shapes = [{"name": shape.name, "title": shape.title} for shape in architectures]
+    return {"parts": parts, "architectures": shapes}
+
+
+def shape(architecture: Transformer, sources: Mapping[str, Source]) -> Table:
+    """Return an architecture with the title of its source."""
+    return {"architecture": plain(architecture), "source_title": _title(architecture.source, sources)}
 
 
 def details(found: Mapping[str, Part], sources: Mapping[str, Source]) -> Table:
@@ -47,6 +53,8 @@ def show_index(table: Table) -> None:
     for kind, parts in table["parts"].items():
         for number, part in enumerate(parts):
             rows.add_row("" if number else kind, part["name"], clean(part["title"]), str(part["figures"]))
+    for number, architecture in enumerate(table["architectures"]):
+        rows.add_row("" if number else "architecture", architecture["name"], clean(architecture["title"]), "")
     out.print(rows)
     out.print("\nFigures of a part with their sources: rooftree catalogue PART", style="dim")
 
@@ -73,12 +81,36 @@ def show_details(table: Table) -> None:
         out.print()
 
 
+def show_shape(table: Table) -> None:
+    """Print the shape of an architecture."""
+    out = console()
+    held = table["architecture"]
+    out.print(f"architecture {held['name']}", style="bold", end="")
+    out.print(f"  {clean(held['title'])}")
+    rows = grid("", "")
+    rows.show_header = False
+    for key, value in held.items():
+        if isinstance(value, dict):
+            rows.add_row(key, ", ".join(f"{inner} {number}" for inner, number in value.items()))
+        elif key not in ("name", "title", "notes", "source", "where") and value is not None:
+            rows.add_row(key, f"{value:,}" if type(value) is int else str(value))
+    out.print(rows)
+    out.print(clean(f"source: {table['source_title'] or held['source']}, {held['where']} [{held['source']}]"))
+    for note in held["notes"]:
+        out.print(f"note: {clean(note)}", style="dim")
+
+
+def _title(key: str, sources: Mapping[str, Source]) -> str:
+    """Return who published a source, what and when; nothing for an unknown one."""
+    source = sources.get(key)
+    return f"{source.publisher}: {source.title} ({source.date})" if source else ""
+
+
 def _figure(figure: Figure, sources: Mapping[str, Source]) -> Table:
     """Return a figure as data, with its source's title and its value in words."""
-    source = sources.get(figure.source)
     table: Table = plain(figure)
     table |= {
-        "source_title": f"{source.publisher}: {source.title} ({source.date})" if source else "",
+        "source_title": _title(figure.source, sources),
         "value_in_words": figure_value(figure) if figure.unit == "1" else show(figure.value, figure.unit, 4),
         "range_in_words": figure_range(figure),
         "others": [_figure(other, sources) for other in figure.others],

@@ -42,6 +42,7 @@ def render(result: Result, sources: Mapping[str, Source]) -> str:
     template = environment.from_string(_text("report.html.j2"))
     page: str = template.render(
         result=result,
+        scale=words.scale(result),
         sources=sources,
         metrics=_metrics(result),
         pictures=_pictures(result),
@@ -79,7 +80,7 @@ def _pictures(result: Result) -> dict[str, Markup]:
     """Return every picture of a report by the id of its place, as JSON that cannot end its script element."""
     pictures = {f"{answer.question}-{name}": chart for answer in result.answers for name, chart in _of(answer).items()}
     if result.evidence:
-        pictures["evidence"] = charts.evidence_map(result.evidence, result.accelerators)
+        pictures["evidence"] = charts.evidence_map(result.evidence, words.scale(result))
     return {name: Markup(_safe(chart)) for name, chart in pictures.items()}  # noqa: S704  # made safe
 
 

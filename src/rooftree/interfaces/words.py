@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from rooftree.errors import ScenarioError
 from rooftree.facts.sources import Figure
 from rooftree.interfaces.metrics import described, metrics
-from rooftree.studies.results import Estimate, FigureUse, Neighbour
+from rooftree.studies.results import Estimate, FigureUse, Neighbour, Result
 from rooftree.units import UNITS, parse, show
+
+GPUS = "gpus"
+"""Key of a layout that says how many accelerators the question is about."""
 
 
 def clean(text: str) -> str:
@@ -50,7 +53,11 @@ def interval(name: str, estimate: Estimate) -> str:
     """
     if estimate.low == estimate.value == estimate.high:
         return "exact"
-    low, high = quantity(name, estimate.low), quantity(name, estimate.high)
+    return _between(quantity(name, estimate.low), quantity(name, estimate.high))
+
+
+def _between(low: str, high: str) -> str:
+    """Return two quantities as a range; a unit that they share is written once."""
     number, _, unit = low.partition(" ")
     other, _, unit_too = high.partition(" ")
     return f"{number} – {other} {unit}".strip() if unit == unit_too else f"{low} – {high}"
@@ -89,7 +96,7 @@ def figure_range(figure: Figure) -> str:
     """Return the range of a figure."""
     if figure.exact:
         return "exact"
-    return f"{show(figure.low, figure.unit)} – {show(figure.high, figure.unit)}"
+    return _between(show(figure.low, figure.unit), show(figure.high, figure.unit))
 
 
 def layout_words(layout: Mapping[str, int | str]) -> str:
@@ -100,6 +107,18 @@ def layout_words(layout: Mapping[str, int | str]) -> str:
     """
     told = [f"{key} {value}" for key, value in layout.items() if value not in (1, "", "none")]
     return clean(", ".join(told)) or "one accelerator, nothing split"
+
+
+def scale(result: Result) -> int:
+    """Return how many accelerators the largest question of a result is about: all of the cluster, if none says."""
+    asked = [answer.layout[GPUS] for answer in result.answers if GPUS in answer.layout]
+    return max((int(count) for count in asked), default=result.accelerators)
+
+
+def effect(use: FigureUse, headline: str) -> str:
+    """Return how far a figure's range moves a metric, which is named if it isn't the headline."""
+    words = f"{change(use.effect_low)} … {change(use.effect_high)}"
+    return words if use.metric == headline else f"{words} {use.metric}"
 
 
 def by_weight(figures: tuple[FigureUse, ...]) -> list[FigureUse]:

@@ -20,7 +20,7 @@ class Timing:
 
     time_s: float
     algorithm: str
-    alternatives: Mapping[str, float]
+    alternatives_s: Mapping[str, float]
     sent_bytes: Mapping[str, float]
 
 
@@ -136,13 +136,13 @@ OPERATIONS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broad
 def timing(op: str, message_bytes: float, group: Group, up: Link, out: Link) -> Timing:
     """Time of a collective with the fastest algorithm; raises NotModelled for an unknown one."""
     if group.size == 1:
-        return Timing(time_s=0.0, algorithm="none", alternatives={}, sent_bytes={"scale_up": 0.0, "scale_out": 0.0})
+        return Timing(time_s=0.0, algorithm="none", alternatives_s={}, sent_bytes={"scale_up": 0.0, "scale_out": 0.0})
     times = _candidates(op, message_bytes, group, up, out)
     best = min(times, key=lambda name: times[name])
     return Timing(
         time_s=times[best],
         algorithm=best,
-        alternatives=times,
+        alternatives_s=times,
         sent_bytes=sent_by_tier(op, best, message_bytes, group),
     )
 

@@ -44,7 +44,7 @@ class Replica:
     @property
     def chunk(self) -> float:
         """Prompt tokens that an attention rank takes at once."""
-        return self.cluster.stack.prefill_chunk
+        return self.cluster.stack.prefill_tokens
 
     @property
     def share(self) -> Slice:
@@ -112,7 +112,7 @@ def layer_communication(replica: Replica, tokens: float, *, routed: bool) -> dic
     """
     model, layout, cluster = replica.model, replica.layout, replica.cluster
     up, out, exposed = cluster.rack.scale_up, cluster.scale_out, cluster.stack.exposed
-    times: dict[str, float] = {}
+    times_s: dict[str, float] = {}
     value_bytes = replica.share.core_bytes
 
     def exchange_s(op: str, message_bytes: float, kind: GroupKind) -> float:
@@ -120,26 +120,28 @@ def layer_communication(replica: Replica, tokens: float, *, routed: bool) -> dic
 
     if layout.tensor > 1:
         reductions = 1 if routed and layout.expert > 1 else 2
-        times["tensor parallel"] = reductions * exchange_s("all_reduce", tokens * model.hidden * value_bytes, "tensor")
+        times_s["tensor parallel"] = reductions * exchange_s(
+            "all_reduce", tokens * model.hidden * value_bytes, "tensor"
+        )
     if layout.expert > 1 and routed and model.experts is not None:
         sent_bytes = tokens / layout.tensor * model.experts.active * model.hidden * value_bytes
-        times["expert parallel"] = 2 * exchange_s("all_to_all", sent_bytes, "expert") * exposed["expert"]
-    return times
+        times_s["expert parallel"] = 2 * exchange_s("all_to_all", sent_bytes, "expert") * exposed["expert"]
+    return times_s
 
 
 def _pass_times(replica: Replica, tokens: float, dense: list[Kernel], routed: list[Kernel]) -> dict[str, float]:
     """Seconds of one forward pass through all layers and the output head, by part."""
     model, accelerator = replica.model, replica.cluster.rack.host.accelerator
-    times = dict.fromkeys(PARTS, 0.0)
+    times_s = dict.fromkeys(PARTS, 0.0)
     dense_layers = model.layers if model.experts is None else model.dense_layers
     for kernels, layers, is_routed in ((dense, dense_layers, False), (routed, model.layers - dense_layers, True)):
         if not layers:
             continue
         for kernel in kernels:
-            times[_PART_OF[kernel.kind]] += layers * kernel_s(kernel, accelerator)
+            times_s[_PART_OF[kernel.kind]] += layers * kernel_s(kernel, accelerator)
         for part, time_s in layer_communication(replica, tokens, routed=is_routed).items():
-            times[part] += layers * time_s
-    return times
+            times_s[part] += layers * time_s
+    return times_s
 
 
 def decode_times(replica: Replica, sequences: float, keys: float) -> dict[str, float]:
@@ -150,12 +152,12 @@ def decode_times(replica: Replica, sequences: float, keys: float) -> dict[str, f
     """
     dense = decode_layer(replica, sequences, keys, routed=False)
     routed = decode_layer(replica, sequences, keys, routed=True) if replica.model.experts is not None else []
-    times = _pass_times(replica, sequences, dense, routed)
+    times_s = _pass_times(replica, sequences, dense, routed)
     accelerator = replica.cluster.rack.host.accelerator
     for kernel in head(replica.model, sequences, replica.share):
-        times[_PART_OF[kernel.kind]] += kernel_s(kernel, accelerator)
-    times["host"] = replica.cluster.stack.host_s
-    return times
+        times_s[_PART_OF[kernel.kind]] += kernel_s(kernel, accelerator)
+    times_s["host"] = replica.cluster.stack.host_s
+    return times_s
 
 
 def prefill_times(replica: Replica, tokens: float, keys: float) -> dict[str, float]:
@@ -163,9 +165,9 @@ def prefill_times(replica: Replica, tokens: float, keys: float) -> dict[str, flo
     model, share = replica.model, replica.share
     dense = layer_forward(model, tokens, keys, share, routed=False)
     routed = layer_forward(model, tokens, keys, share, routed=True) if model.experts is not None else []
-    times = _pass_times(replica, tokens, dense, routed)
-    times["host"] = replica.cluster.stack.host_s
-    return times
+    times_s = _pass_times(replica, tokens, dense, routed)
+    times_s["host"] = replica.cluster.stack.host_s
+    return times_s
 
 
 def mixed_times(replica: Replica, sequences: float) -> dict[str, float]:
@@ -176,22 +178,22 @@ def mixed_times(replica: Replica, sequences: float) -> dict[str, float]:
     Sequences hold on average input_tokens + output_tokens / 2 cached tokens.
     """
     workload = replica.workload
-    times = decode_times(replica, sequences, workload.input_tokens + workload.output_tokens / 2)
+    times_s = decode_times(replica, sequences, workload.input_tokens + workload.output_tokens / 2)
     prefill_s = sum(prefill_times(replica, replica.chunk, float(workload.input_tokens)).values())
     arriving = sequences * workload.input_tokens / workload.output_tokens
-    times["prefill"] = arriving * prefill_s / replica.chunk
-    return times
+    times_s["prefill"] = arriving * prefill_s / replica.chunk
+    return times_s
 
 
-def first_token_s(replica: Replica, times: Mapping[str, float]) -> float:
+def first_token_s(replica: Replica, times_s: Mapping[str, float]) -> float:
     """Time from a request's arrival to its first token, without a queue before the engine.
 
     t = half an iteration (it arrives in the middle of one) + its prompt's prefill, stretched by the decoding that goes
     on between its chunks + one iteration. Queueing behind other requests comes on top when arrivals are bursty.
     """
     workload = replica.workload
-    iteration_s = sum(times.values())
+    iteration_s = sum(times_s.values())
     tokens = float(workload.input_tokens)
     prefill_s = sum(prefill_times(replica, min(tokens, replica.chunk), tokens).values())
     chunks = max(1.0, tokens / replica.chunk)
-    return iteration_s / 2 + chunks * prefill_s + (chunks - 1) * (iteration_s - times["prefill"]) + iteration_s
+    return iteration_s / 2 + chunks * prefill_s + (chunks - 1) * (iteration_s - times_s["prefill"]) + iteration_s

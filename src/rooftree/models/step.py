@@ -69,20 +69,20 @@ class Case:
         return group(self.layout, kind, self.domain)
 
 
-def _add(into: dict[str, float], times: Times, factor: float = 1.0) -> None:
+def _add(total_s: dict[str, float], times_s: Times, factor: float = 1.0) -> None:
     """Add `times` to `into`, part by part."""
-    for part, time_s in times.items():
-        into[part] = into.get(part, 0.0) + factor * time_s
+    for part, time_s in times_s.items():
+        total_s[part] = total_s.get(part, 0.0) + factor * time_s
 
 
 def kernel_times(case: Case, kernels: list[Kernel]) -> dict[str, float]:
     """Seconds of a list of kernels on one device, by part."""
-    times: dict[str, float] = {}
+    times_s: dict[str, float] = {}
     accelerator = case.cluster.rack.host.accelerator
     for kernel in kernels:
         part = _PART_OF[kernel.kind]
-        times[part] = times.get(part, 0.0) + kernel_s(kernel, accelerator)
-    return times
+        times_s[part] = times_s.get(part, 0.0) + kernel_s(kernel, accelerator)
+    return times_s
 
 
 def layer_communication(case: Case, *, routed: bool, recompute: bool) -> dict[str, float]:
@@ -95,13 +95,13 @@ def layer_communication(case: Case, *, routed: bool, recompute: bool) -> dict[st
     """
     model, layout, share = case.model, case.layout, case.share
     up, out, exposed = case.cluster.rack.scale_up, case.cluster.scale_out, case.cluster.stack.exposed
-    times: dict[str, float] = {}
+    times_s: dict[str, float] = {}
     passes = 3 if recompute else 2
     if layout.tensor > 1:
         blocks = 1 if routed else 2
         gathered_bytes = case.tokens * model.hidden * share.core_bytes
         ring_s = collectives.ring_s(gathered_bytes, case.group("tensor"), up, out, rounds=1)
-        times["tensor parallel"] = blocks * (2 * passes + 1) * ring_s * exposed["tensor"]
+        times_s["tensor parallel"] = blocks * (2 * passes + 1) * ring_s * exposed["tensor"]
     if layout.context > 1:
         attention = model.attention
         kv_values = (
@@ -111,24 +111,24 @@ def layer_communication(case: Case, *, routed: bool, recompute: bool) -> dict[st
         )
         kv_bytes = layout.microbatch * case.workload.sequence * kv_values * share.core_bytes
         ring_s = collectives.ring_s(kv_bytes, case.group("context"), up, out, rounds=1)
-        times["context parallel"] = (passes + 1) * ring_s * exposed["context"]
+        times_s["context parallel"] = (passes + 1) * ring_s * exposed["context"]
     if layout.expert > 1 and routed and model.experts is not None:
         sent_bytes = case.tokens / layout.tensor * model.experts.active * model.hidden * share.core_bytes
         exchange_s = collectives.all_to_all_s(sent_bytes, case.group("expert"), up, out)
-        times["expert parallel"] = 2 * passes * exchange_s * exposed["expert"]
-    return times
+        times_s["expert parallel"] = 2 * passes * exchange_s * exposed["expert"]
+    return times_s
 
 
 def layer_times(case: Case, *, routed: bool) -> dict[str, float]:
     """Seconds of one layer for one microbatch, forward, backward and recomputation, by part."""
     forward = layer_forward(case.model, case.tokens, float(case.workload.sequence), case.share, routed=routed)
-    times = kernel_times(case, [*forward, *backward(forward)])
+    times_s = kernel_times(case, [*forward, *backward(forward)])
     if case.layout.recompute == "full":
-        _add(times, kernel_times(case, forward))
+        _add(times_s, kernel_times(case, forward))
     elif case.layout.recompute == "selective":
-        _add(times, kernel_times(case, [kernel for kernel in forward if kernel.kind == "stream"]))
-    _add(times, layer_communication(case, routed=routed, recompute=case.layout.recompute == "full"))
-    return times
+        _add(times_s, kernel_times(case, [kernel for kernel in forward if kernel.kind == "stream"]))
+    _add(times_s, layer_communication(case, routed=routed, recompute=case.layout.recompute == "full"))
+    return times_s
 
 
 def head_times(case: Case) -> dict[str, float]:
@@ -225,11 +225,11 @@ def step_times(case: Case, memo: dict[object, dict[str, float]] | None = None) -
     stage = slowest_stage(case, dense, routed, remember("head", False))
     stage["pipeline transfers"] = transfer_s(case)
     busy_s = sum(stage.values())
-    times = dict.fromkeys(PARTS, 0.0)
-    _add(times, stage, case.microbatches)
-    times["pipeline bubble"] = busy_s * case.microbatches * bubble_share(layout, case.microbatches)
-    _add(times, data_parallel_times(case))
-    return times
+    times_s = dict.fromkeys(PARTS, 0.0)
+    _add(times_s, stage, case.microbatches)
+    times_s["pipeline bubble"] = busy_s * case.microbatches * bubble_share(layout, case.microbatches)
+    _add(times_s, data_parallel_times(case))
+    return times_s
 
 
 def model_flops_per_token(model: Transformer, sequence: int, share: Slice, *, prediction: bool = False) -> float:

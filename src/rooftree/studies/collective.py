@@ -28,8 +28,8 @@ class CollectiveAnswer:
     algbw_bytes_per_s: Estimate
     busbw_bytes_per_s: Estimate
     algorithm: str
-    alternatives: Mapping[str, float]
-    tiers: Mapping[str, float]
+    alternatives_s: Mapping[str, float]
+    sent_bytes: Mapping[str, float]
     extrapolated: bool
     notes: tuple[str, ...]
     elapsed_s: float
@@ -72,8 +72,8 @@ def ask(op: str, message_bytes: float, accelerators: int, cluster: Cluster) -> C
         algbw_bytes_per_s=found["algbw"],
         busbw_bytes_per_s=found["busbw"],
         algorithm=chosen.algorithm,
-        alternatives=chosen.alternatives,
-        tiers=chosen.sent_bytes,
+        alternatives_s=chosen.alternatives_s,
+        sent_bytes=chosen.sent_bytes,
         extrapolated=bool(beyond),
         notes=(*beyond, *remarks(chosen.algorithm, group)),
         elapsed_s=time.perf_counter() - started_s,

@@ -24,7 +24,8 @@ GENERATIONS: Mapping[str, Mapping[str, str]] = {
     "blackwell": {"gb200": "gb200"},
 }
 """Accelerators whose rows fit a generation's efficiency → the part with their rates (GH200 has the H100's GPU)."""
-WIDE = 16384.0
+PULL = 0.01  # pure: weight of the pull towards the start
+WIDE = 16384.0  # pure: columns; beyond this no product gets faster
 """Side of the square product that rows of an unnamed "best shape" are taken as."""
 
 
@@ -64,7 +65,7 @@ def solve(problem: Problem, part: str) -> tuple[Fitted, ...]:
     def residual(point: FloatArray) -> FloatArray:
         values = dict(zip(problem.keys, np.exp(point).tolist(), strict=True))
         predicted = np.log([problem.predict(values, row) for row in problem.rows])
-        return np.concatenate([predicted - measured, 0.01 * (point - start)])
+        return np.concatenate([predicted - measured, PULL * (point - start)])
 
     bounds = (np.log(problem.low), np.log(problem.high))
     found = least_squares(residual, start, bounds=bounds, loss="soft_l1", f_scale=0.05, x_scale="jac")
@@ -110,7 +111,7 @@ def gemm_problem(
     return Problem(
         keys=(*(f"gemm_fraction.{precision}" for precision in names), "gemm_half_width", "launch_s"),
         start=(*first, start.gemm_half_width, start.launch_s),
-        low=(*(0.2,) * many, start.gemm_half_width / 10, start.launch_s / 10),
+        low=(*(0.1,) * many, start.gemm_half_width / 10, start.launch_s / 10),
         high=(*(1.0,) * many, start.gemm_half_width * 10, start.launch_s * 10),
         rows=rows,
         predict=predict,

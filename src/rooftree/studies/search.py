@@ -20,8 +20,17 @@ class Candidate:
     """A layout that fits, its parts in seconds, and their sum."""
 
     case: Case
-    times: dict[str, float]
+    times_s: dict[str, float]
     step_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """A layout that does not fit: what it needs, in all and by part."""
+
+    needed_bytes: float
+    layout: Layout
+    held_bytes: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +87,13 @@ def equal_chunks(layers: int, pipeline: int) -> list[int]:
 
 def fit_in_memory(case: Case, capacity_bytes: float) -> tuple[Case | None, dict[str, float]]:
     """Return the case with the least recomputation that fits, or none; and the bytes of the last one tried."""
-    held: dict[str, float] = {}
+    held_bytes: dict[str, float] = {}
     for recompute in RECOMPUTE:
         tried = replace(case, layout=replace(case.layout, recompute=recompute))
-        held = training_bytes(case.model, tried.layout, case.workload, case.cluster.stack, case.linear, case.core)
-        if sum(held.values()) <= capacity_bytes:
-            return tried, held
-    return None, held
+        held_bytes = training_bytes(case.model, tried.layout, case.workload, case.cluster.stack, case.linear, case.core)
+        if sum(held_bytes.values()) <= capacity_bytes:
+            return tried, held_bytes
+    return None, held_bytes
 
 
 def search_training(case: Case, devices: int, progress: Progress) -> Found:
@@ -96,27 +105,25 @@ def search_training(case: Case, devices: int, progress: Progress) -> Found:
     layouts = list(training_layouts(case, devices))
     memo: dict[object, dict[str, float]] = {}
     found: list[Candidate] = []
-    closest: tuple[float, Layout, dict[str, float]] | None = None
+    closest: Miss | None = None
     for index, layout in enumerate(layouts):
         if index % 256 == 0:
             progress("layouts", index / len(layouts))
-        fitted, held = fit_in_memory(replace(case, layout=layout), capacity_bytes)
+        fitted, held_bytes = fit_in_memory(replace(case, layout=layout), capacity_bytes)
         if fitted is None:
-            needed_bytes = sum(held.values())
-            if closest is None or needed_bytes < closest[0]:
-                closest = (needed_bytes, layout, held)
+            needed_bytes = sum(held_bytes.values())
+            if closest is None or needed_bytes < closest.needed_bytes:
+                closest = Miss(needed_bytes, layout, held_bytes)
             continue
-        times = step_times(fitted, memo)
-        found.append(Candidate(fitted, times, sum(times.values())))
+        times_s = step_times(fitted, memo)
+        found.append(Candidate(fitted, times_s, sum(times_s.values())))
     if not found:
         raise DoesNotFit(nothing_fits(case, devices, capacity_bytes, closest))
     found.sort(key=lambda candidate: (candidate.step_s, str(candidate.case.layout)))
     return Found(found, len(layouts))
 
 
-def nothing_fits(
-    case: Case, devices: int, capacity_bytes: float, closest: tuple[float, Layout, dict[str, float]] | None
-) -> str:
+def nothing_fits(case: Case, devices: int, capacity_bytes: float, closest: Miss | None) -> str:
     """Say why no layout is left: by how much the closest fails, which term is largest, and what would do."""
     workload, name = case.workload, case.model.name
     if closest is None:
@@ -124,14 +131,14 @@ def nothing_fits(
             f"{name}: no layout divides {devices} GPUs and a global batch of {workload.global_batch}; "
             "choose a batch with more divisors in common with the number of GPUs"
         )
-    needed_bytes, layout, held = closest
-    largest = max(held, key=lambda part: held[part])
-    kept_bytes = sum(held[part] for part in ("weights", "gradients", "optimizer state")) * devices
+    needed_bytes, layout, held_bytes = closest.needed_bytes, closest.layout, closest.held_bytes
+    largest = max(held_bytes, key=lambda part: held_bytes[part])
+    kept_bytes = sum(held_bytes[part] for part in ("weights", "gradients", "optimizer state")) * devices
     enough = -(-kept_bytes // capacity_bytes)
     return (
         f"{name} does not fit {devices} GPUs of {show(capacity_bytes, 'B')}: the closest layout ({layout}) needs "
         f"{show(needed_bytes, 'B')} each, {show(needed_bytes - capacity_bytes, 'B')} too much, mostly {largest} "
-        f"({show(held[largest], 'B')}); use at least {max(devices + 1, int(enough) + 1)} GPUs, or a smaller model"
+        f"({show(held_bytes[largest], 'B')}); use at least {max(devices + 1, int(enough) + 1)} GPUs, or a smaller model"
     )
 
 
@@ -141,14 +148,14 @@ def check_layout(case: Case, devices: int) -> list[str]:
     if found:
         return found
     capacity_bytes = case.cluster.rack.host.accelerator.memory_bytes
-    held = training_bytes(case.model, case.layout, case.workload, case.cluster.stack, case.linear, case.core)
-    needed_bytes = sum(held.values())
+    held_bytes = training_bytes(case.model, case.layout, case.workload, case.cluster.stack, case.linear, case.core)
+    needed_bytes = sum(held_bytes.values())
     if needed_bytes <= capacity_bytes:
         return []
-    largest = max(held, key=lambda part: held[part])
+    largest = max(held_bytes, key=lambda part: held_bytes[part])
     fault = (
         f"layout {case.layout}: needs {show(needed_bytes, 'B')} of {show(capacity_bytes, 'B')}, "
-        f"{show(needed_bytes - capacity_bytes, 'B')} too much, mostly {largest} ({show(held[largest], 'B')}); "
+        f"{show(needed_bytes - capacity_bytes, 'B')} too much, mostly {largest} ({show(held_bytes[largest], 'B')}); "
         f"{_what_would_fit(case, devices, capacity_bytes)}"
     )
     return [fault]

@@ -9,6 +9,8 @@ from rooftree.models.memory import serving_bytes
 from rooftree.models.steady import Replica, first_token_s, mixed_times
 from rooftree.units import show
 
+HALVINGS = 30  # pure: bisection to a billionth
+
 
 @dataclass(frozen=True, slots=True)
 class Served:
@@ -17,13 +19,13 @@ class Served:
     replica: Replica
     sequences: float
     replicas: int
-    times: dict[str, float]
+    times_s: dict[str, float]
     first_token_s: float
 
     @property
     def iteration_s(self) -> float:
         """Time between two tokens of one request (TPOT)."""
-        return sum(self.times.values())
+        return sum(self.times_s.values())
 
     @property
     def held(self) -> float:
@@ -102,13 +104,13 @@ def at_concurrency(replica: Replica, concurrency: int) -> float:
     ranks = layout.data * layout.pipeline
 
     def in_flight(sequences: float) -> float:
-        times = mixed_times(replica, sequences)
+        times_s = mixed_times(replica, sequences)
         decoding = sequences * ranks
-        rate_per_s = decoding / (workload.output_tokens * sum(times.values()))
-        return decoding + rate_per_s * first_token_s(replica, times)
+        rate_per_s = decoding / (workload.output_tokens * sum(times_s.values()))
+        return decoding + rate_per_s * first_token_s(replica, times_s)
 
     low, high = 0.0, concurrency / ranks
-    for _ in range(30):
+    for _ in range(HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if in_flight(middle) < concurrency else (low, middle)
     return high
@@ -123,8 +125,8 @@ def serve(replica: Replica, devices: int) -> Served | None:
     sequences = float(most)
     if replica.workload.concurrency:
         sequences = min(sequences, at_concurrency(replica, replica.workload.concurrency))
-    times = mixed_times(replica, sequences)
-    return Served(replica, sequences, devices // replica.layout.devices, times, first_token_s(replica, times))
+    times_s = mixed_times(replica, sequences)
+    return Served(replica, sequences, devices // replica.layout.devices, times_s, first_token_s(replica, times_s))
 
 
 def search_serving(replica: Replica, devices: int) -> tuple[Sequence[Served], int]:

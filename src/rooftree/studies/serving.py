@@ -30,8 +30,8 @@ def metrics(served: Served, devices: int, cluster: Cluster, factor: float = 1.0)
     The number of sequences stays as it was chosen, whatever the figures of the cluster.
     """
     replica = replace(served.replica, cluster=cluster)
-    times = mixed_times(replica, served.sequences)
-    iteration_s = sum(times.values())
+    times_s = mixed_times(replica, served.sequences)
+    iteration_s = sum(times_s.values())
     tokens_per_s = served.held / iteration_s / factor
     accelerator = cluster.rack.host.accelerator
     power_w = sum(cluster_w(cluster, devices, accelerator.serving_power_fraction).values())
@@ -39,9 +39,9 @@ def metrics(served: Served, devices: int, cluster: Cluster, factor: float = 1.0)
         "tokens_per_s": tokens_per_s,
         "tokens_per_s_per_accelerator": tokens_per_s / devices,
         "time_per_output_token_s": iteration_s * factor,
-        "time_to_first_token_s": first_token_s(replica, times) * factor,
+        "time_to_first_token_s": first_token_s(replica, times_s) * factor,
         "requests_per_s": tokens_per_s / replica.workload.output_tokens,
-        "network_share": sum(times[part] for part in _NETWORK) / iteration_s,
+        "network_share": sum(times_s[part] for part in _NETWORK) / iteration_s,
         "memory_bytes": sum(memory(replica, served.sequences).values()),
         "power_w": power_w,
         "energy_j_per_token": power_w / tokens_per_s,
@@ -99,7 +99,7 @@ def answer(question: ServingQuestion, catalogue: Catalogue, seed: int, progress:
         title=f"Serving {replica.model.title} on {devices:,} {accelerator.title}",
         metrics=estimates(replica.cluster, evaluate, errors, seed),
         layout=described(best, devices),
-        time=slices(best.times),
+        time=slices(best.times_s),
         memory=slices(memory(replica, best.sequences)),
         memory_capacity_bytes=accelerator.memory_bytes,
         extrapolated=bool(beyond),

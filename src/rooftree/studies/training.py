@@ -24,24 +24,24 @@ SHOWN = 5
 
 def metrics(case: Case, devices: int, factor: float = 1.0) -> dict[str, float]:
     """Return all metrics of a training job, `step_s` first; `factor` multiplies the model's time."""
-    times, workload, cluster = step_times(case), case.workload, case.cluster
-    step_s = sum(times.values()) * factor
+    times_s, workload, cluster = step_times(case), case.workload, case.cluster
+    step_s = sum(times_s.values()) * factor
     tokens_per_s = workload.global_batch * workload.sequence / step_s
-    flops = model_flops_per_token(case.model, workload.sequence, case.share, prediction=workload.prediction)
+    flops_per_token = model_flops_per_token(case.model, workload.sequence, case.share, prediction=workload.prediction)
     accelerator = cluster.rack.host.accelerator
-    rate_flops_per_s = flops * tokens_per_s / devices
+    rate_flops_per_s = flops_per_token * tokens_per_s / devices
     power_w = sum(cluster_w(cluster, devices, accelerator.training_power_fraction).values())
-    held = training_bytes(case.model, case.layout, workload, cluster.stack, case.linear, case.core)
-    busy_s = sum(times.values())
+    held_bytes = training_bytes(case.model, case.layout, workload, cluster.stack, case.linear, case.core)
+    busy_s = sum(times_s.values())
     return {
         "step_s": step_s,
         "tokens_per_s": tokens_per_s,
         "tokens_per_s_per_accelerator": tokens_per_s / devices,
         "model_flops_per_s_per_accelerator": rate_flops_per_s,
         "mfu": rate_flops_per_s / accelerator.peak_flops_per_s[case.linear.peak],
-        "network_share": sum(times[part] for part in NETWORK_PARTS) / busy_s,
-        "bubble_share": times["pipeline bubble"] / busy_s,
-        "memory_bytes": sum(held.values()),
+        "network_share": sum(times_s[part] for part in NETWORK_PARTS) / busy_s,
+        "bubble_share": times_s["pipeline bubble"] / busy_s,
+        "memory_bytes": sum(held_bytes.values()),
         "power_w": power_w,
         "energy_j_per_token": power_w / tokens_per_s,
         "usd_per_million_tokens": usd_per_million_tokens(devices, cluster.prices.accelerator_usd_per_h, tokens_per_s),
@@ -52,8 +52,8 @@ def find(question: TrainingQuestion, progress: Progress) -> Found:
     """Return the layouts to answer with: the user's alone, or all that fit, the fastest first."""
     if not question.chosen:
         return search_training(question.case, question.devices, progress)
-    times = step_times(question.case)
-    return Found([Candidate(question.case, times, sum(times.values()))], 1)
+    times_s = step_times(question.case)
+    return Found([Candidate(question.case, times_s, sum(times_s.values()))], 1)
 
 
 def runners_up(found: Found) -> tuple[Alternative, ...]:
@@ -72,7 +72,7 @@ def runners_up(found: Found) -> tuple[Alternative, ...]:
 
 def why(best: Candidate, other: Candidate) -> str:
     """Say which parts make a layout slower than the best, in per cent of the best's step."""
-    changes = {part: (other.times[part] - best.times[part]) / best.step_s for part in best.times}
+    changes = {part: (other.times_s[part] - best.times_s[part]) / best.step_s for part in best.times_s}
     worse = sorted((part for part in changes if changes[part] > 0), key=lambda part: -changes[part])[:2]
     return ", ".join(f"{part} {changes[part]:+.1%}" for part in worse) or "equal"
 
@@ -98,14 +98,14 @@ def answer(question: TrainingQuestion, catalogue: Catalogue, seed: int, progress
         return metrics(replace(case, cluster=cluster), devices, factor)
 
     progress("ranges", 0.0)
-    held = training_bytes(case.model, case.layout, case.workload, case.cluster.stack, case.linear, case.core)
+    held_bytes = training_bytes(case.model, case.layout, case.workload, case.cluster.stack, case.linear, case.core)
     return Answer(
         question="training",
         title=f"Training {case.model.title} on {devices:,} {case.cluster.rack.host.accelerator.title}",
         metrics=estimates(case.cluster, evaluate, errors, seed),
         layout=described(case, devices),
-        time=slices(best.times),
-        memory=slices(held),
+        time=slices(best.times_s),
+        memory=slices(held_bytes),
         memory_capacity_bytes=case.cluster.rack.host.accelerator.memory_bytes,
         extrapolated=bool(beyond),
         validity=(*beyond, f"the range is made of the model's errors on {errors.group}, and of the figures' ranges"),

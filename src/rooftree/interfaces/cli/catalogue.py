@@ -10,6 +10,7 @@ EPILOG = """\b
 Examples:
   rooftree catalogue
   rooftree catalogue azure-gb300-4608
+  rooftree catalogue llama-3.1-405b
   rooftree catalogue --catalogue my-parts my-rack --json"""
 
 
@@ -18,23 +19,29 @@ Examples:
 @options.catalogues
 @options.as_json
 def command(part: str | None, catalogues: tuple[Path, ...], json_: bool) -> None:
-    """Show the parts by kind, or the figures of a PART.
+    """Show the parts and architectures by kind, or the figures of a PART.
 
     Each figure comes with its value, range, basis, source, place in the source, layer of the catalogue and note, and
     with the figures of other sources that were not chosen.
     """
     import time
 
-    from rooftree.facts.catalogue import find, load, names, open_catalogue, sources
+    from rooftree.facts.architecture_files import architecture_names, find_architecture
+    from rooftree.facts.catalogue import find, folders, load, names, open_catalogue, sources
     from rooftree.facts.hardware import KINDS
     from rooftree.interfaces import parts
 
     start_s = time.perf_counter()
     catalogue = open_catalogue(catalogues)
+    places = folders(catalogue)
+    architectures = architecture_names(places)
     if part is None:
         shelves = {kind: [load(catalogue, kind, name) for name in names(catalogue, kind)] for kind in KINDS}
-        table = parts.index(shelves)
+        table = parts.index(shelves, [find_architecture(name, places) for name in architectures])
         show = parts.show_index
+    elif part in architectures:
+        table = parts.shape(find_architecture(part, places), sources(catalogue))
+        show = parts.show_shape
     else:
         found = {kind: load(catalogue, kind, part) for kind in find(catalogue, part)}
         table = parts.details(found, sources(catalogue))

@@ -73,6 +73,6 @@ def command(op: str, message: float, gpus: int, cluster: str, catalogues: tuple[
 
 def _print(reply: "CollectiveAnswer", cluster: str) -> None:
     """Print the answer for a person."""
-    from rooftree.interfaces.terminal import collective
+    from rooftree.interfaces.small_answers import collective
 
     collective(reply, cluster)

@@ -46,6 +46,6 @@ def command(metric: str | None, catalogues: tuple[Path, ...], json_: bool) -> No
 
 def _print(metric: "Metric") -> None:
     """Print the explanation of a metric."""
-    from rooftree.interfaces.terminal import explanation
+    from rooftree.interfaces.small_answers import explanation
 
     explanation(metric)

@@ -9,7 +9,7 @@ from rooftree.interfaces.cli import options
 EPILOG = """\b
 Examples:
   rooftree infer deepseek-v3 --gpus 72 --tpot "30 ms"
-  rooftree infer path/to/config.json --gpus 8 --cluster azure-h100 --precision fp8 -o out/serving
+  rooftree infer path/to/config.json --gpus 8 --cluster h100-superpod --precision fp8
   rooftree infer llama-3.1-405b --gpus 8 --tensor 8 --concurrency 64 --json"""
 
 

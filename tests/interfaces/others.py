@@ -1,7 +1,8 @@
-"""A made-up answer to a collective."""
+"""A made-up answer to a collective, and a made-up architecture."""
 
 from dataclasses import dataclass
 
+from rooftree.facts.architectures import GroupedQuery, Transformer
 from rooftree.studies.results import Estimate
 
 
@@ -16,8 +17,8 @@ class CollectiveAnswer:
     algbw_bytes_per_s: Estimate
     busbw_bytes_per_s: Estimate
     algorithm: str
-    alternatives: dict[str, float]
-    tiers: dict[str, float]
+    alternatives_s: dict[str, float]
+    sent_bytes: dict[str, float]
     extrapolated: bool
     notes: tuple[str, ...]
 
@@ -30,8 +31,27 @@ COLLECTIVE = CollectiveAnswer(
     algbw_bytes_per_s=Estimate(value=7.2e11, low=6e11, high=8.3e11),
     busbw_bytes_per_s=Estimate(value=1.42e12, low=1.18e12, high=1.63e12),
     algorithm="nvls",
-    alternatives={"nvls": 1.5e-3, "ring": 2.6e-3, "tree": 4e-3},
-    tiers={"scale_up": 1.09e9, "scale_out": 0.0},
+    alternatives_s={"nvls": 1.5e-3, "ring": 2.6e-3, "tree": 4e-3},
+    sent_bytes={"scale_up": 1.09e9, "scale_out": 0.0},
     extrapolated=True,
     notes=("one rack, in-switch reduction",),
+)
+
+SHAPE = Transformer(
+    name="small",
+    title="Small [1B]",
+    layers=16,
+    hidden=2048,
+    mlp_width=8192,
+    gated=True,
+    attention=GroupedQuery(heads=32, kv_heads=8, head_dim=64),
+    experts=None,
+    dense_layers=0,
+    vocabulary=128256,
+    tied_embeddings=True,
+    prediction_layers=0,
+    maximum_tokens=131072,
+    source="OTHER",
+    where="config.json",
+    notes=("rotary scaling is left out",),
 )

@@ -151,6 +151,6 @@ def _folder_faults(folder: Path) -> Iterator[str]:
         yield f"{visible(str(folder))}: holds no part files; a layer has KIND/NAME.toml; name the folder above KIND"
     else:
         for inner in sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and entry.name not in KINDS):
-            for kind in difflib.get_close_matches(inner, KINDS, n=1, cutoff=0.8):
+            for kind in difflib.get_close_matches(inner, KINDS, n=1, cutoff=0.75):
                 label = visible(str(folder / inner))
                 yield f"{label}: is no kind of part and would be ignored; rename the folder to '{kind}'"

@@ -77,7 +77,7 @@ def read_figure(page: Page, at: str, key: str, entry: object, known: Fields, *, 
     if isinstance(source, str) and source not in page.sources:
         page.fault(f"{at}.source", f"{shown(source)} is in no file of sources; {nearest(source[:40], page.sources)}")
     if chosen and value is not None and low is not None and high is not None:
-        _sizes(page, at, key, (value, low, high), whole=key in known.whole)
+        _sizes(page, at, key, value, low, high, whole=key in known.whole)
     if chosen and basis == "assumed":
         _assumption(page, at, entry, exact=low == high, whole=key in known.whole)
     listed = entry.get("others", []) if chosen else []
@@ -148,9 +148,8 @@ def _number(page: Page, at: str, key: str, raw: object) -> float | None:
     return None
 
 
-def _sizes(page: Page, at: str, key: str, range_: tuple[float, float, float], *, whole: bool) -> None:
+def _sizes(page: Page, at: str, key: str, value: float, low: float, high: float, *, whole: bool) -> None:
     """Note values that cannot be, and a range that does not hold its value."""
-    value, low, high = range_
     for name, number in (("value", value), ("low", low), ("high", high)):
         problem = impossible(key, number)
         if not problem and whole and not number.is_integer():

@@ -1,138 +1,96 @@
-"""Part files of a catalogue, read as text: which keys they hold, and every fault of their form at once."""
+"""Part files: one TOML file of one layer, with every fault of it at once.
 
-import json
-import tomllib
-from dataclasses import dataclass, field
-from functools import cache
+A file has a `title`, texts and references at the top and a table `[figures.KEY]` for each number.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
 
-from rooftree.errors import CatalogueError, ScenarioError, nearest
-from rooftree.facts.sources import Basis, Figure
-from rooftree.files import raise_all, read_text, shown, visible
-from rooftree.units import parse, unit_of
+from rooftree.errors import nearest
+from rooftree.facts.fields import Fields, fields_of
+from rooftree.facts.figure_tables import Page, read_figure
+from rooftree.facts.sources import Figure, Source
 
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
-_LIMIT_BYTES = int(parse("256 KiB", "B"))
-_STRICT: dict[str, Any] = {"extra": "forbid", "strict": True}
-
-Value = str | int | float
+_SOURCE = ("title", "publisher", "date", "where", "kind")
 
 
-@dataclass(kw_only=True)
-class FigureKeys:
-    """One table `[figures.<key>]`; `others` are conflicting figures that were not chosen."""
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = _STRICT
-    value: Value
-    basis: Basis
-    source: str
-    where: str
-    as_published: str = ""
-    low: Value | None = None
-    high: Value | None = None
-    note: str = ""
-    others: "list[FigureKeys]" = field(default_factory=list)
-
-
-@dataclass(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PartFile:
-    """A part file: plain texts (title, references to other parts) and figures."""
+    """What one file of one layer says about a part.
 
-    label: str
-    texts: dict[str, str]
-    figures: dict[str, FigureKeys]
-
-
-def read_part_file(path: Path) -> PartFile:
-    """Read a part file.
-
-    Raises CatalogueError with every fault of its form: not TOML, unknown or missing keys of a figure, wrong kinds.
+    `texts` holds title, plain texts and names of other parts; `named` every key of the file, those with faults too.
     """
-    label = visible(str(path))
-    text = read_text(path, _LIMIT_BYTES, CatalogueError)
-    try:
-        table = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as fault:
-        raise CatalogueError(f"{label}: is not TOML: {visible(str(fault))}; mend that place") from None
-    figures = table.pop("figures", {})
-    wrong = [key for key, value in table.items() if not isinstance(value, str)]
-    faults = [f"{visible(key)} = {shown(table[key])}: is not a text; write it in quotes" for key in wrong]
-    read, more = _figures(figures)
-    raise_all(label, faults + more, CatalogueError)
-    return PartFile(label=label, texts=table, figures=read)
+
+    file: Path
+    named: frozenset[str]
+    texts: Mapping[str, str]
+    figures: Mapping[str, Figure]
 
 
-@cache
-def _adapter() -> "TypeAdapter[dict[str, FigureKeys]]":
-    """Return what checks the figures of a file; built once, on first use."""
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(dict[str, FigureKeys])
-
-
-def _figures(table: object) -> tuple[dict[str, FigureKeys], list[str]]:
-    """Return the figures of a file and the faults of their form."""
-    from pydantic import ValidationError
-
-    try:
-        return _adapter().validate_json(json.dumps(table, default=str)), []
-    except ValidationError as faults:
-        lines = []
-        for fault in faults.errors(include_url=False):
-            place = ".".join(("figures", *(str(step) for step in fault["loc"])))
-            remedy = {"missing": "add it", "unexpected_keyword_argument": "take it out"}.get(fault["type"], "mend it")
-            lines.append(f"{visible(place)}: {fault['msg'].lower()}; {remedy}")
-        return {}, list(dict.fromkeys(lines))
-
-
-def bind_figure(key: str, keys: FigureKeys, layer: str, sources: set[str]) -> tuple[Figure | None, list[str]]:
-    """Turn the text of a figure into SI; a figure, or what is wrong with it."""
-    unit, faults = unit_of(key), list[str]()
-    values = {"value": keys.value, "low": keys.low, "high": keys.high}
-    si: dict[str, float] = {}
-    for name, text in values.items():
-        if text is None:
+def read_sources(file: Path, layer: str) -> tuple[dict[str, Source], list[str]]:
+    """Read a file of sources: a table for each source key; return the sources and the faults."""
+    page, sources = Page(file=file, layer=layer, sources={}), {}
+    for key, entry in page.table().items():
+        if not isinstance(entry, dict):
+            page.fault(key, f"is not a table; write [{key}] and title, publisher, date, where under it")
             continue
-        try:
-            si[name] = _si(text, unit)
-        except ScenarioError as fault:
-            faults.append(f"{key}.{name}: {fault}")
-    if keys.source not in sources:
-        hint = nearest(keys.source[:60], sources)
-        faults.append(f"{key}.source = '{visible(keys.source)}': is in no sources file; {hint}")
-    if keys.basis == "assumed" and (keys.low is None or keys.high is None or not keys.note):
-        faults.append(f"{key}: is assumed and needs a range and a note; add low, high and note")
-    others = []
-    for index, other in enumerate(keys.others):
-        figure, found = bind_figure(key, other, layer, sources)
-        faults += [f"{line} (in others, number {index + 1})" for line in found]
-        others += [figure] if figure is not None else []
-    low, high = si.get("low", si.get("value", 0.0)), si.get("high", si.get("value", 0.0))
-    if not faults and not low <= si["value"] <= high:
-        faults.append(f"{key}: the value must lie between low and high; mend the range")
-    if not faults and low < 0:
-        faults.append(f"{key}: is below zero; a part has no negative figures")
-    if faults:
-        return None, faults
-    figure = Figure(
-        value=si["value"],
-        unit=unit,
-        as_published=keys.as_published or str(keys.value),
-        basis=keys.basis,
-        source=keys.source,
-        where=keys.where,
-        low=low,
-        high=high,
-        note=keys.note,
-        layer=layer,
-        others=tuple(others),
-    )
-    return figure, []
+        for name in entry:
+            if name not in _SOURCE:
+                page.fault(f"{key}.{name}", f"unknown key; {nearest(name, _SOURCE)}")
+        texts = {name: entry.get(name, "") for name in _SOURCE}
+        for name, text in texts.items():
+            if not isinstance(text, str) or (not text.strip() and name != "kind"):
+                page.fault(f"{key}.{name}", f'must be a text; write {name} = "…"')
+        sources[key] = Source(key=key, **texts)
+    return sources, page.faults
 
 
-def _si(value: Value, unit: str) -> float:
-    """Read a value; a bare number is good for counts and ratios alone."""
-    return parse(value if isinstance(value, str) else repr(value), unit)
+def read_part(file: Path, kind: str, layer: str, sources: Mapping[str, Source]) -> tuple[PartFile, list[str]]:
+    """Read one part file; return what it says and all its faults.
+
+    Figures with faults are left out of the part.
+    """
+    page, known = Page(file=file, layer=layer, sources=sources), fields_of(kind)
+    table = page.table()
+    if page.faults:
+        everything = frozenset((*known.texts, *known.references, *known.keys()))
+        return PartFile(file=file, named=everything, texts={}, figures={}), page.faults
+    entries = table.pop("figures", {})
+    texts = _texts(page, table, known)
+    if not isinstance(entries, dict):
+        page.fault("figures", "is not a table; write [figures.KEY] for each figure")
+        entries = {}
+    figures = {}
+    for key, entry in entries.items():
+        problem = _key_problem(key, known)
+        if problem:
+            page.fault(f"figures.{key}", problem)
+        figure = read_figure(page, f"figures.{key}", key, entry, known) if not problem else None
+        if figure is not None:
+            figures[key] = figure
+    named = frozenset((*table, *entries))
+    return PartFile(file=file, named=named, texts=texts, figures=figures), page.faults
+
+
+def _texts(page: Page, table: Mapping[str, object], known: Fields) -> dict[str, str]:
+    """Return the texts and references at the top of a part file."""
+    texts = {}
+    for key, text in table.items():
+        if key not in known.texts and key not in known.references:
+            figure = f"; a number is a table [figures.{key}]" if key in known.numbers else ""
+            page.fault(key, f"unknown key; {nearest(key, [*known.texts, *known.references, 'figures'])}{figure}")
+        elif not isinstance(text, str) or not text.strip():
+            page.fault(key, f'must be a text; write {key} = "…"')
+        else:
+            texts[key] = text
+    return texts
+
+
+def _key_problem(key: str, known: Fields) -> str:
+    """Return what is wrong with the key of a figure, or an empty text."""
+    if key in known.entries:
+        return f'holds one figure an entry; write [figures."{key}.{known.entries[key][0]}"], with the quotes'
+    if key in known.references or key in known.texts:
+        return f'is no figure; write {key} = "…" at the top of the file'
+    return "" if key in known.keys() else f"unknown figure; {nearest(key, known.keys())}"  # noqa: SIM118

@@ -1,16 +1,16 @@
 """Walk over a part and what it is made of, and put other values in the place of its figures."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, cast
 
-from rooftree.facts.hardware import KINDS, Cluster, Part
+from rooftree.errors import CatalogueError
+from rooftree.facts.fields import KIND_OF, fields_of
+from rooftree.facts.hardware import Cluster, Part
 from rooftree.facts.sources import Figure
 
 Place = tuple[str, str, str]
 """Kind and name of a part, and the key of one of its figures."""
-
-_KIND_OF = {part: kind for kind, part in KINDS.items()}
 
 
 def walk(part: Part) -> Iterator[tuple[str, str, str, Figure]]:
@@ -19,7 +19,7 @@ def walk(part: Part) -> Iterator[tuple[str, str, str, Figure]]:
     waiting: list[Part] = [part]
     while waiting:
         one = waiting.pop(0)
-        kind = _KIND_OF[type(one)]
+        kind = KIND_OF[type(one)]
         if (kind, one.name) in seen:
             continue
         seen.add((kind, one.name))
@@ -47,8 +47,7 @@ def with_figures(cluster: Cluster, values: Mapping[Place, float]) -> Cluster:
 
 def _inner(part: Part) -> dict[str, Part]:
     """Return the parts that a part refers to, by field."""
-    values: dict[str, Any] = {each.name: getattr(part, each.name) for each in fields(part)}
-    return {name: value for name, value in values.items() if type(value) in _KIND_OF}
+    return {name: getattr(part, name) for name in fields_of(KIND_OF[type(part)]).references}
 
 
 def _replaced(part: Part, by_part: Mapping[tuple[str, str], Mapping[str, float]], used: set[tuple[str, str]]) -> Part:
@@ -58,7 +57,7 @@ def _replaced(part: Part, by_part: Mapping[tuple[str, str], Mapping[str, float]]
         changed = _replaced(inner, by_part, used)
         if changed is not inner:
             changes[name] = changed
-    place = (_KIND_OF[type(part)], part.name)
+    place = (KIND_OF[type(part)], part.name)
     if place in by_part:
         used.add(place)
         changes |= _own_changes(part, by_part[place])
@@ -72,8 +71,17 @@ def _own_changes(part: Part, values: Mapping[str, float]) -> dict[str, Any]:
         figure = part.figures[key]
         changes["figures"][key] = replace(figure, value=value, low=min(figure.low, value), high=max(figure.high, value))
         stem, _, entry = key.partition(".")
+        if isinstance(getattr(part, stem), int):
+            value = _whole(part, key, value)
         if entry:
             changes[stem] = {**changes.get(stem, getattr(part, stem)), entry: value}
         else:
             changes[stem] = value
     return changes
+
+
+def _whole(part: Part, key: str, value: float) -> int:
+    """Return the value of a count; raises CatalogueError for a broken one."""
+    if value != int(value):
+        raise CatalogueError(f"{part.name}: {key} = {value:g} is a count; give a whole number")
+    return int(value)

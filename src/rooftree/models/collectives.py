@@ -125,9 +125,7 @@ def _candidates(op: str, message_bytes: float, group: Group, up: Link, out: Link
         return {"ring": ring_s(message_bytes, group, up, out, rounds=1)}
     if op == "all_to_all":
         return {"direct": all_to_all_s(message_bytes, group, up, out)}
-    if op == "broadcast":
-        return {"chain": chain_s(message_bytes, group, up, out)}
-    raise NotModelled(f"collective '{op[:40]}' is not modelled; {nearest(op, OPERATIONS)}")
+    return {"chain": chain_s(message_bytes, group, up, out)}
 
 
 OPERATIONS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast")
@@ -135,6 +133,8 @@ OPERATIONS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broad
 
 def timing(op: str, message_bytes: float, group: Group, up: Link, out: Link) -> Timing:
     """Time of a collective with the fastest algorithm; raises NotModelled for an unknown one."""
+    if op not in OPERATIONS:
+        raise NotModelled(f"collective '{op[:40]}' is not modelled; {nearest(op, OPERATIONS)}")
     if group.size == 1:
         return Timing(time_s=0.0, algorithm="none", alternatives_s={}, sent_bytes={"scale_up": 0.0, "scale_out": 0.0})
     times = _candidates(op, message_bytes, group, up, out)
@@ -150,7 +150,7 @@ def timing(op: str, message_bytes: float, group: Group, up: Link, out: Link) -> 
 def sent_by_tier(op: str, algorithm: str, message_bytes: float, group: Group) -> dict[str, float]:
     """Bytes that one device sends over scale-up and scale-out links, averaged over the group.
 
-    A ring or a chain crosses a domain's edge once a domain, so `domains / n` of what all ranks send leaves a domain.
+    A ring has n edges, of which one a domain leaves it; a chain or a tree has n - 1, of which domains - 1 leave one.
     """
     ranks, local, domains = group.size, group.local, group.domains
     if algorithm == "nvls":
@@ -165,7 +165,8 @@ def sent_by_tier(op: str, algorithm: str, message_bytes: float, group: Group) ->
         }
     rounds = 2 if op == "all_reduce" else 1
     total_bytes = rounds * (ranks - 1) / ranks * message_bytes
-    leaving = domains / ranks if domains > 1 else 0.0
+    crossings, edges = (domains, ranks) if algorithm == "ring" else (domains - 1, ranks - 1)
+    leaving = crossings / edges if domains > 1 else 0.0
     return {"scale_up": total_bytes * (1 - leaving), "scale_out": total_bytes * leaving}
 
 

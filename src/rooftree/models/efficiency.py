@@ -1,8 +1,11 @@
 """From the roofline to the time that a kernel takes: efficiency over shape and size."""
 
+from collections.abc import Mapping
+
 from rooftree.errors import NotModelled
-from rooftree.facts.hardware import Accelerator
+from rooftree.facts.hardware import Accelerator, Efficiency
 from rooftree.models.kernels import Kernel
+from rooftree.models.roofline import peak_flops_per_s
 
 
 def width_fraction(width: float, half_width: float) -> float:
@@ -18,26 +21,30 @@ def width_fraction(width: float, half_width: float) -> float:
     return width / (width + half_width)
 
 
+def _fraction(fit: Efficiency, table: str, key: str) -> float:
+    """Return an entry of `gemm_fraction` or `attention_fraction`; raises NotModelled when it isn't there."""
+    entries: Mapping[str, float] = getattr(fit, table)
+    if key not in entries:
+        raise NotModelled(f"{fit.name}: has no {table}.{key}; add it to the part, or use one of {', '.join(entries)}")
+    return entries[key]
+
+
 def kernel_s(kernel: Kernel, accelerator: Accelerator) -> float:
     """Time of one kernel on one accelerator.
 
     t = launch + max(flops / (peak x fraction), bytes / (bandwidth x memory fraction))
 
     The fraction of a matrix product is that of its precision times `width_fraction`; that of attention depends on the
-    phase. Raises NotModelled when the accelerator has no rate for the precision.
+    phase. Raises NotModelled when the accelerator has no rate, or its efficiency no fraction, for the precision or the
+    phase.
     """
     fit, work = accelerator.efficiency, kernel.work
     moved_s = work.moved_bytes / (accelerator.memory_bandwidth_bytes_per_s * fit.memory_fraction)
     if not work.flops:
         return fit.launch_s + moved_s
-    peak_flops_per_s = accelerator.peak_flops_per_s.get(work.peak)
-    if peak_flops_per_s is None:
-        raise NotModelled(
-            f"{accelerator.name}: precision {work.peak} is not modelled; the part gives no peak rate for it; "
-            f"use one of {', '.join(sorted(accelerator.peak_flops_per_s))}"
-        )
+    peak = peak_flops_per_s(accelerator, work.peak)
     if kernel.kind == "attention":
-        fraction = fit.attention_fraction[kernel.phase]
+        fraction = _fraction(fit, "attention_fraction", kernel.phase)
     else:
-        fraction = fit.gemm_fraction[work.peak] * width_fraction(kernel.width, fit.gemm_half_width)
-    return fit.launch_s + max(work.flops / (peak_flops_per_s * fraction), moved_s)
+        fraction = _fraction(fit, "gemm_fraction", work.peak) * width_fraction(kernel.width, fit.gemm_half_width)
+    return fit.launch_s + max(work.flops / (peak * fraction), moved_s)

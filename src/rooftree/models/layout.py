@@ -105,14 +105,33 @@ def members(layout: Layout, kind: GroupKind) -> npt.NDArray[np.int64]:
 def group(layout: Layout, kind: GroupKind, domain: int) -> Group:
     """Return the group of one kind when consecutive ranks fill domains of `domain` devices.
 
-    Where groups straddle domains unevenly, `local` is that of the worst group: the greatest part that divides evenly.
+    Where groups straddle domains unevenly, `local` is that of the worst: the fewest members that a group has in a
+    domain which it touches. A domain cuts pieces out of the size x stride ranks that groups of one kind share, and a
+    piece of n ranks holds at least n / stride of each of them, rounded down, or one of some.
 
     >>> group(Layout(tensor=8, data=9), "data", domain=72), group(Layout(tensor=8, data=18), "data", domain=72)
     (Group(size=9, local=9), Group(size=18, local=9))
+    >>> group(Layout(tensor=8, data=5), "data", domain=72), group(Layout(tensor=5, data=72), "tensor", domain=72)
+    (Group(size=5, local=5), Group(size=5, local=1))
     """
     size, stride = size_and_stride(layout, kind)
-    shared = math.gcd(domain, size * stride)
-    return Group(size, max(1, shared // stride) if shared % stride == 0 else 1)
+    return Group(size, max(1, _smallest_piece(size * stride, layout.devices, domain) // stride))
+
+
+def _smallest_piece(span: int, devices: int, domain: int) -> int:
+    """Return the ranks of the smallest piece that borders of domains cut out of consecutive spans of ranks.
+
+    The borders repeat after domain / gcd spans, where the smallest piece is their gcd; fewer spans may not meet it.
+    """
+    common = math.gcd(span, domain)
+    if common in (span, domain):
+        return common
+    pieces: list[int] = []
+    for index in range(min(devices // span, domain // common)):
+        first = min(span, domain - index * span % domain)
+        rest = span - first
+        pieces += [first, *([domain] if rest >= domain else []), *([rest % domain] if rest % domain else [])]
+    return min(pieces)
 
 
 def faults(layout: Layout, model: Transformer, devices: int, global_batch: int | None = None) -> list[str]:

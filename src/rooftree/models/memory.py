@@ -14,10 +14,8 @@ def local_parameters(model: Transformer, layout: Layout) -> tuple[float, float]:
 
     The first stage holds its layers and the embedding; a single stage holds the output matrix as well.
     """
-    layers, last = stage_layers(model.layers, layout)
-    routed_layers = 0
-    if model.experts is not None:
-        routed_layers = layers if layout.pipeline > 1 else last - model.dense_layers
+    layers, _ = stage_layers(model.layers, layout)
+    routed_layers = 0 if model.experts is None else min(layers, model.layers - model.dense_layers)
     routed = 0 if model.experts is None else model.experts.routed
     experts = routed * parameters.expert_parameters(model)
     dense_layers = layers - routed_layers

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from rooftree.errors import NotModelled
 from rooftree.facts.hardware import Accelerator
 
 
@@ -44,13 +45,25 @@ class Work:
         )
 
 
+def peak_flops_per_s(accelerator: Accelerator, precision: str) -> float:
+    """Rate of an accelerator at one precision; raises NotModelled when the part gives none."""
+    rate_flops_per_s = accelerator.peak_flops_per_s.get(precision)
+    if rate_flops_per_s is None:
+        raise NotModelled(
+            f"{accelerator.name}: precision {precision} is not modelled; the part gives no peak rate for it; "
+            f"use one of {', '.join(sorted(accelerator.peak_flops_per_s))}"
+        )
+    return rate_flops_per_s
+
+
 def roofline_s(work: Work, accelerator: Accelerator) -> float:
     """Lower bound of the time of `work` on one accelerator.
 
-    t = max(flops / peak, bytes / memory bandwidth), both at their rated values.
+    t = max(flops / peak, bytes / memory bandwidth), both at their rated values. Raises NotModelled for a precision that
+    the accelerator has no rate for.
 
     Valid as a bound always; as a prediction only at large size, see `models.efficiency`.
     Source: Williams, Waterman and Patterson 2009, Communications of the ACM 52(4).
     """
-    compute_s = work.flops / accelerator.peak_flops_per_s[work.peak] if work.flops else 0.0
+    compute_s = work.flops / peak_flops_per_s(accelerator, work.peak) if work.flops else 0.0
     return max(compute_s, work.moved_bytes / accelerator.memory_bandwidth_bytes_per_s)

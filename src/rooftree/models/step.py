@@ -140,14 +140,17 @@ def head_times(case: Case) -> dict[str, float]:
 def slowest_stage(case: Case, dense: Times, routed: Times, ends: Times) -> dict[str, float]:
     """Seconds of the slowest pipeline stage for one microbatch, by part.
 
-    Compared are the first stage (with the dense layers of a mixture-of-experts model), a middle one, and the last with
-    the output head and, where they are trained, the layers that predict further tokens.
+    Compared are the first stage (with the dense layers of a mixture-of-experts model), the last one before the end, and
+    the last with the output head and, where they are trained, the layers that predict further tokens.
     """
     model = case.model
     full, last = stage_layers(model.layers, case.layout)
     dense_layers = model.layers if model.experts is None else model.dense_layers
     stages: list[dict[str, float]] = []
-    for first_layer, count, is_last in ((0, full, case.layout.pipeline == 1), (model.layers - last, last, True)):
+    places = [(0, full, case.layout.pipeline == 1), (model.layers - last, last, True)]
+    if case.layout.pipeline > 2:
+        places.append((model.layers - last - full, full, False))
+    for first_layer, count, is_last in places:
         plain = max(0, min(count, dense_layers - first_layer))
         stage: dict[str, float] = {}
         _add(stage, dense, plain)
@@ -158,10 +161,6 @@ def slowest_stage(case: Case, dense: Times, routed: Times, ends: Times) -> dict[
                 _add(stage, routed, model.prediction_layers)
                 _add(stage, ends, model.prediction_layers)
         stages.append(stage)
-    if case.layout.pipeline > 2:
-        middle: dict[str, float] = {}
-        _add(middle, routed if model.experts is not None else dense, full)
-        stages.append(middle)
     return max(stages, key=lambda stage: sum(stage.values()))
 
 

@@ -150,8 +150,9 @@ def enough_devices(case: Case, devices: int, capacity_bytes: float) -> int:
     while tried <= total:
         domain = domain_of(cluster, tried) if case.domain == usual else case.domain
         larger = replace(case, domain=domain)
-        layouts = training_layouts(larger, tried)
-        if any(fit_in_memory(replace(larger, layout=layout), capacity_bytes)[0] for layout in layouts):
+        # Larger microbatches and chunks on stages never need less memory, so those without are enough to look at.
+        plain = (one for one in training_layouts(larger, tried) if one.microbatch == one.interleave == 1)
+        if any(fit_in_memory(replace(larger, layout=layout), capacity_bytes)[0] for layout in plain):
             return tried
         tried *= 2
     return 0

@@ -290,7 +290,9 @@ def _serving(
     limit = _Faults(f"serving.{LIMIT}")
     limit_s = limit.get(lambda: _limit_s(keys.time_per_output_token_limit)) or 0.0
     faults.lines += limit.lines
-    layout = _layout(keys.layout, 0, faults)
+    # Data parallelism left out gives the attention ranks that the experts are spread over.
+    spread = keys.layout.expert * keys.layout.pipeline * keys.layout.context if keys.layout is not None else 0
+    layout = _layout(keys.layout, spread, faults)
     if faults.lines or on is None or model is None or kv is None:
         return None, faults.lines
     replica = Replica(

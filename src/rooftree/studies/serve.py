@@ -180,14 +180,15 @@ def _remedy(replica: Replica, capacity_bytes: float) -> str:
     whole = replica.cluster.rack.domain_accelerators
     larger = replace(replica, domain=whole)
     layouts = replica_layouts(larger, whole)
-    sizes = [
-        layout.devices
+    fitting = [
+        (layout.devices, str(layout))
         for layout in layouts
         if sum(memory(replace(larger, layout=layout), 1).values()) <= capacity_bytes
     ]
-    if not sizes:
+    if not fitting:
         return "no replica in a scale-up domain does; use fewer bits or shorter requests"
-    return f"a replica of {min(sizes)} GPUs fits; or use fewer bits"
+    size, layout = min(fitting)
+    return f"a replica of {size} GPUs ('{layout}') fits; or use fewer bits"
 
 
 def check_replica(replica: Replica, devices: int) -> list[str]:

@@ -5,6 +5,8 @@ import pytest
 from rooftree.errors import ScenarioError
 from rooftree.studies.scenario_file import read_table
 
+LISTS = "x = [\n" + ("{a" + ".a" * 150 + " = [\n") * 20 + "]}\n" * 20 + "]\n"
+
 
 def fault_of(read, **named):
     start_s = time.perf_counter()
@@ -43,12 +45,13 @@ def test_a_table_must_be_a_table(read):
         ("x = " + "[" * 30_000, "nested too deeply"),
         (".".join(["a"] * 20_000) + " = 1", "more than 200 dots"),
         ("x = {" + "a.b.c.d.e.f = {" * 2_000, "more than 200 dots"),
+        (LISTS, "nested too deeply"),
         ("x = 1" + "0" * 5_000, "thousands of digits"),
         ("x = ", "is not TOML"),
         ("gpus = 8", "is not TOML"),
         ("# " + "x" * 70_000, "has more than 65,536 bytes"),
     ],
-    ids=["lists", "dots", "tables", "digits", "cut off", "twice", "large"],
+    ids=["lists", "dots", "tables", "lists of tables", "digits", "cut off", "twice", "large"],
 )
 def test_a_hostile_file_ends_in_one_message_in_no_time(read, end, why):
     assert why in fault_of(read, end=end)

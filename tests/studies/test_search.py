@@ -9,7 +9,7 @@ from rooftree.models.layout import Layout, faults
 from rooftree.models.memory import training_bytes
 from rooftree.models.step import step_times
 from rooftree.studies.run import quiet, run
-from rooftree.studies.search import domain_of, search_training
+from rooftree.studies.search import domain_of, search_training, training_layouts
 
 SHORT = {"tp": "tensor", "cp": "context", "pp": "pipeline", "ep": "expert", "mb": "microbatch", "vp": "interleave"}
 
@@ -24,7 +24,7 @@ def held_bytes(case):
 
 
 def brute_force(case, devices):
-    """Times of all layouts that divide and fit, found by trying every combination."""
+    """All layouts that divide, found by trying every combination."""
     sizes, layers, batch = range(1, devices + 1), case.model.layers, case.workload.global_batch
     for tensor, pipeline, context in itertools.product(sizes, repeat=3):
         data, rest = divmod(devices, tensor * pipeline * context)
@@ -46,18 +46,26 @@ def brute_force(case, devices):
                 continue
             if interleave > 1 and batch // (data * microbatch) % pipeline:
                 continue
-            tried = replace(case, layout=layout)
-            if held_bytes(tried) <= capacity_bytes(case):
-                yield sum(step_times(tried).values())
+            yield replace(case, layout=layout)
 
 
 @pytest.mark.parametrize(("model", "gpus", "batch"), [("llama-3.1-8b", 4, 8), ("llama-3.1-70b", 8, 8)])
 def test_the_winner_is_the_fastest_of_all(train, model, gpus, batch):
     question = train(model=model, accelerators=gpus, global_batch=batch).training
-    times_s = list(brute_force(question.case, gpus))
+    fitting = [case for case in brute_force(question.case, gpus) if held_bytes(case) <= capacity_bytes(case)]
+    times_s = [sum(step_times(case).values()) for case in fitting]
     found = search_training(question.case, gpus, quiet)
     assert len(times_s) > 20
     assert found.candidates[0].step_s == pytest.approx(min(times_s), rel=1e-12)
+
+
+@pytest.mark.parametrize(("model", "gpus", "batch"), [("llama-3.1-8b", 8, 16), ("llama-3.1-70b", 6, 12)])
+def test_every_layout_that_divides_is_looked_at_once(train, model, gpus, batch):
+    case = train(model=model, accelerators=gpus, global_batch=batch).training.case
+    looked_at = list(training_layouts(case, gpus))
+    every = {tried.layout for tried in brute_force(case, gpus) if tried.layout.recompute == "none"}
+    assert len(looked_at) == len(set(looked_at))
+    assert set(looked_at) == every
 
 
 def test_every_candidate_divides_and_fits(train):

@@ -61,6 +61,14 @@ def test_widening_widens_every_range_that_errors_make(cluster):
     assert wide.high > narrow.high
 
 
+def test_errors_and_figures_reach_farther_together_than_either_alone(cluster):
+    drifting = Residuals(log_errors=(0.0,) * 20, widening=0.3, group="")
+    alone = estimates(cluster, evaluate, replace(drifting, widening=0.0), 1)["step_s"]
+    both = estimates(cluster, evaluate, drifting, 1)["step_s"]
+    assert both.high > both.value * math.exp(0.3) * 1.001
+    assert both.high > alone.high
+
+
 def test_the_same_seed_gives_the_same_range_and_another_one_another(cluster):
     # Few draws and small errors, so that the draws and not the errors make the range.
     small = Residuals(log_errors=(0.001, 0.02), widening=0.0, group="")

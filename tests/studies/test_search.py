@@ -1,4 +1,5 @@
 import itertools
+import math
 import re
 from dataclasses import replace
 
@@ -42,7 +43,8 @@ def brute_force(case, devices):
                 interleave=interleave,
                 recompute=recompute,
             )
-            if faults(layout, case.model, devices, batch) or (interleave > 1 and layers % (pipeline * interleave)):
+            fullest = interleave * math.ceil(layers / (pipeline * interleave))
+            if faults(layout, case.model, devices, batch) or fullest != math.ceil(layers / pipeline):
                 continue
             if interleave > 1 and batch // (data * microbatch) % pipeline:
                 continue

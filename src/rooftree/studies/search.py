@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from rooftree.errors import DoesNotFit
 from rooftree.facts.hardware import Cluster
-from rooftree.models.layout import Layout, Recompute, divisors, faults
+from rooftree.models.layout import ENDS, Layout, Recompute, divisors, faults
 from rooftree.models.memory import training_bytes
 from rooftree.models.step import Case, step_times
 from rooftree.units import show
@@ -76,13 +76,16 @@ def _interleaved(layout: Layout, layers: int, global_batch: int) -> Iterator[Lay
 def equal_chunks(layers: int, pipeline: int) -> list[int]:
     """Numbers of chunks a stage that leave the fullest stage as it is, in rising order; one alone without a pipeline.
 
-    >>> equal_chunks(126, 9), equal_chunks(61, 4)
-    ([1, 2, 7, 14], [1, 2, 4, 8, 16])
+    There are no more chunks than layers, embedding and output head.
+
+    >>> equal_chunks(126, 9), equal_chunks(61, 4), equal_chunks(126, 8)
+    ([1, 2, 7, 14], [1, 2, 4, 8], [1, 2, 4, 8, 16])
     """
     full = math.ceil(layers / pipeline)
     if pipeline == 1:
         return [1]
-    return [v for v in range(1, full + 1) if math.ceil(layers / (pipeline * v)) * v == full]
+    most = max(1, min(full, (layers + ENDS) // pipeline))
+    return [v for v in range(1, most + 1) if math.ceil(layers / (pipeline * v)) * v == full]
 
 
 def fit_in_memory(case: Case, capacity_bytes: float) -> tuple[Case | None, dict[str, float]]:

@@ -172,3 +172,11 @@ def test_progress_goes_from_nothing_towards_one(train):
     assert seen[0] == 0
     assert seen == sorted(seen)
     assert all(fraction < 1 for fraction in seen)
+
+
+@pytest.mark.parametrize("model", ["llama-3.1-70b", "deepseek-v3"])
+def test_every_layout_of_a_search_could_be_stated(train, model):
+    case = train(model=model, accelerators=96, global_batch=96).training.case
+    layouts = list(training_layouts(case, 96))
+    assert len(layouts) > 100
+    assert [layout for layout in layouts if faults(layout, case.model, 96, 96)] == []

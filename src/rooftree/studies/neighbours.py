@@ -62,7 +62,9 @@ def what(one: Predicted) -> str:
     return " ".join(word for word in words if word)
 
 
-def beyond_measured(done: Sequence[Predicted], *, accelerator: str, mixture: bool, devices: int) -> tuple[str, ...]:
+def beyond_measured(
+    done: Sequence[Predicted], *, accelerator: str, precision: str, mixture: bool, devices: int
+) -> tuple[str, ...]:
     """Say in which ways a question lies beyond the measured runs; nothing when it lies within."""
     same = [one for one in done if one.row.accelerator == accelerator]
     kind = "mixture-of-experts" if mixture else "dense"
@@ -71,10 +73,13 @@ def beyond_measured(done: Sequence[Predicted], *, accelerator: str, mixture: boo
     like = [one for one in same if one.mixture == mixture]
     if not like:
         return (f"no {kind} run on {accelerator} was measured",)
+    words = []
+    if all(one.row.conditions["precision"] != precision for one in like):
+        words.append(f"no {kind} run in {precision} on {accelerator} was measured")
     largest = max(like, key=lambda one: one.row.devices).row
     if devices > largest.devices:
         times = devices / largest.devices
         where = f"{largest.id}, {largest.devices:,} GPUs"
         scale = f"{devices:,} GPUs are {times:.1f} times the largest measured {kind} run on {accelerator}"
-        return (f"{scale} ({where})",)
-    return ()
+        words.append(f"{scale} ({where})")
+    return tuple(words)

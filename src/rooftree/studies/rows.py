@@ -107,12 +107,13 @@ def predict_serving(row: Measurement, catalogue: Catalogue) -> Predicted:
         expert=row.count("expert"),
     )
     replicas = max(1, row.devices // layout.devices)
+    concurrency = row.count("concurrency", 0)
     workload = Serving(
         input_tokens=row.count("input_tokens"),
         output_tokens=row.count("output_tokens"),
         precision=row.conditions["precision"],
         kv_precision=row.conditions["kv_precision"],
-        concurrency=row.count("concurrency", 0) // replicas,
+        concurrency=max(1, concurrency // replicas) if concurrency else 0,
         time_per_output_token_limit_s=0.0,
     )
     replica = Replica(

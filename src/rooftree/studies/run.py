@@ -2,8 +2,10 @@
 
 import hashlib
 import time
+from dataclasses import replace
 
 from rooftree import __version__
+from rooftree.errors import DoesNotFit, NotModelled
 from rooftree.facts.hardware import Cluster
 from rooftree.facts.parts import walk
 from rooftree.studies import serving, training
@@ -25,10 +27,19 @@ def run(scenario: Scenario, progress: Progress = quiet) -> Result:
     """
     started_s = time.perf_counter()
     answers: list[Answer] = []
-    if scenario.training is not None:
-        answers.append(training.answer(scenario.training, scenario.catalogue, scenario.seed, progress))
-    if scenario.serving is not None:
-        answers.append(serving.answer(scenario.serving, scenario.catalogue, scenario.seed, progress))
+    faults: list[DoesNotFit | NotModelled] = []
+    try:
+        if scenario.training is not None:
+            answers.append(training.answer(scenario.training, scenario.catalogue, scenario.seed, progress))
+    except (DoesNotFit, NotModelled) as fault:
+        faults.append(fault)
+    try:
+        if scenario.serving is not None:
+            answers.append(serving.answer(scenario.serving, scenario.catalogue, scenario.seed, progress))
+    except (DoesNotFit, NotModelled) as fault:
+        faults.append(fault)
+    if faults:
+        raise type(faults[0])(*(line for fault in faults for line in fault.faults))
     cluster = scenario.cluster
     return Result(
         key=key(scenario),
@@ -44,9 +55,22 @@ def run(scenario: Scenario, progress: Progress = quiet) -> Result:
 
 
 def key(scenario: Scenario) -> str:
-    """Return a hash of the scenario's text, the figures of its cluster, and the version."""
-    figures = [(kind, name, entry, figure.value) for kind, name, entry, figure in walk(scenario.cluster)]
-    whole = repr((__version__, scenario.text, scenario.seed, figures))
+    """Return a hash of all that the answer follows from: text, figures with ranges, shapes, formats, the version.
+
+    Where a shape was read from is left out, so that a folder can be moved.
+    """
+    figures = [
+        (kind, name, entry, figure.value, figure.low, figure.high)
+        for kind, name, entry, figure in walk(scenario.cluster)
+    ]
+    asked: list[object] = []
+    if scenario.training is not None:
+        case = scenario.training.case
+        asked += [replace(case.model, source=""), case.linear, case.core]
+    if scenario.serving is not None:
+        replica = scenario.serving.replica
+        asked += [replace(replica.model, source=""), replica.linear, replica.core, replica.kv]
+    whole = repr((__version__, scenario.text, scenario.seed, figures, asked))
     return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -12,16 +13,18 @@ from rooftree.facts.architectures import Transformer
 from rooftree.facts.catalogue import Catalogue, cluster, folders, precision
 from rooftree.facts.hardware import Cluster
 from rooftree.facts.workloads import Serving, Training
+from rooftree.files import shown, visible
 from rooftree.formats.huggingface import read_config
 from rooftree.models.layout import Layout, Recompute, Shard
 from rooftree.models.steady import Replica
 from rooftree.models.step import Case
-from rooftree.studies.scenario_file import LayoutKeys, ScenarioKeys, ServingKeys, TrainingKeys, keys_from, read_keys
+from rooftree.studies.scenario_file import LayoutKeys, ScenarioKeys, ServingKeys, TrainingKeys, keys_from, read_table
 from rooftree.studies.search import check_layout, domain_of
 from rooftree.studies.serve import check_replica
 from rooftree.units import parse
 
 CORE = "bf16"
+LIMIT = "time_per_output_token_limit"
 _Value = TypeVar("_Value")
 
 
@@ -81,8 +84,8 @@ def read_scenario(path: Path, catalogue: Catalogue) -> Scenario:
 
     Raises ScenarioError with every fault of the file, each with the nearest name or what to write.
     """
-    keys, text = read_keys(path)
-    return bind(keys, text, catalogue, str(path), path.parent)
+    table, text = read_table(path)
+    return _asked(table, text, catalogue, visible(str(path)), path.parent)
 
 
 def training_scenario(
@@ -144,7 +147,46 @@ def _from_table(
     if layout:
         table["layout"] = dict(layout)
     whole = {"title": f"{table['model']} on {cluster_name}", "cluster": cluster_name, kind: table}
-    return bind(keys_from(whole, verb), json.dumps(whole, sort_keys=True), catalogue, verb, Path())
+    return _asked(whole, json.dumps(whole, sort_keys=True), catalogue, verb, Path())
+
+
+def _asked(table: dict[str, Any], text: str, catalogue: Catalogue, label: str, base: Path) -> Scenario:
+    """Bind a table; when its keys have faults, those of its names are told with them."""
+    try:
+        keys = keys_from(table, label)
+    except ScenarioError as fault:
+        raise ScenarioError(*fault.faults, *(f"{label}: {line}" for line in _names(table, catalogue, base))) from None
+    return bind(keys, text, catalogue, label, base)
+
+
+def _names(table: dict[str, Any], catalogue: Catalogue, base: Path) -> list[str]:
+    """Faults of the names and quantities of a table whose keys are not all right."""
+    look_ups: dict[str, Callable[[str], object]] = {
+        "cluster": lambda name: cluster(catalogue, name),
+        "model": lambda name: model_named(name, catalogue, base),
+        "precision": lambda name: precision(catalogue, name),
+        "kv_precision": lambda name: precision(catalogue, name),
+        LIMIT: _limit_s,
+    }
+    lines: list[str] = []
+    for prefix in ("", "training", "serving"):
+        part = table.get(prefix) if prefix else table
+        for key, text in part.items() if isinstance(part, dict) else ():
+            if key in look_ups and isinstance(text, str) and (key == "cluster") == (not prefix):
+                faults = _Faults(f"{prefix}.{key}" if key == LIMIT else prefix or key)
+                faults.get(partial(look_ups[key], text))
+                lines += faults.lines
+    return lines
+
+
+def _limit_s(text: str) -> float:
+    """Read the limit of the time per output token; 0 for none."""
+    if not text:
+        return 0.0
+    limit_s = parse(text, "s")
+    if limit_s <= 0:
+        raise ScenarioError(f"'{visible(text)}' is not above 0; leave it out for no limit")
+    return limit_s
 
 
 def model_named(name: str, catalogue: Catalogue, base: Path = Path()) -> Transformer:
@@ -159,7 +201,7 @@ def bind(keys: ScenarioKeys, text: str, catalogue: Catalogue, label: str, base: 
 
     Raises ScenarioError with every fault at once; `base` is where relative paths start.
     """
-    lines: list[str] = []
+    lines = [] if keys.seed >= 0 else [f"seed = {keys.seed}: is below 0; write 0 or more"]
     top = _Faults("cluster")
     on = top.get(lambda: cluster(catalogue, keys.cluster))
     lines += top.lines
@@ -189,13 +231,13 @@ def _common(
     keys: TrainingKeys | ServingKeys, faults: _Faults, on: Cluster | None, catalogue: Catalogue, base: Path
 ) -> Transformer | None:
     """Check what both kinds of question have, and return the architecture."""
+    form = faults.get(lambda: precision(catalogue, keys.precision))
     if on is not None:
         total = on.racks * on.rack.hosts * on.rack.host.accelerators
         faults.need("gpus", keys.gpus, 1, total)
         if keys.gpus_per_domain:
             faults.need("gpus_per_domain", keys.gpus_per_domain, 1, on.rack.domain_accelerators)
         accelerator = on.rack.host.accelerator
-        form = faults.get(lambda: precision(catalogue, keys.precision))
         if form is not None and form.peak not in accelerator.peak_flops_per_s:
             able = ", ".join(sorted(accelerator.peak_flops_per_s))
             faults.lines.append(
@@ -214,10 +256,8 @@ def _training(
     faults.need("sequence", keys.sequence, 1, 10**8)
     if model is not None and keys.prediction and not model.prediction_layers:
         faults.lines.append(f"training.prediction: {model.name} has no layers for further tokens; leave it out")
-    if faults.lines or on is None or model is None:
-        return None, faults.lines
     layout = _layout(keys.layout, keys.gpus, faults)
-    if faults.lines:
+    if faults.lines or on is None or model is None:
         return None, faults.lines
     case = Case(
         model=model,
@@ -247,15 +287,13 @@ def _serving(
     faults.need("output_tokens", keys.output_tokens, 1, 10**8)
     faults.need("concurrency", keys.concurrency, 0, 10**7)
     kv = faults.get(lambda: precision(catalogue, keys.kv_precision))
-    limit_s = 0.0
-    if keys.time_per_output_token_limit:
-        limit_s = faults.get(lambda: parse(keys.time_per_output_token_limit, "s")) or 0.0
-        if limit_s <= 0 and not faults.lines:
-            faults.lines.append("serving.time_per_output_token_limit: must be above 0; leave it out for no limit")
+    limit = _Faults(f"serving.{LIMIT}")
+    limit_s = limit.get(lambda: _limit_s(keys.time_per_output_token_limit)) or 0.0
+    faults.lines += limit.lines
+    # Data parallelism left out gives the attention ranks that the experts are spread over.
+    spread = keys.layout.expert * keys.layout.pipeline * keys.layout.context if keys.layout is not None else 0
+    layout = _layout(keys.layout, spread, faults)
     if faults.lines or on is None or model is None or kv is None:
-        return None, faults.lines
-    layout = _layout(keys.layout, 0, faults)
-    if faults.lines:
         return None, faults.lines
     replica = Replica(
         model=model,
@@ -284,11 +322,11 @@ def _layout(keys: LayoutKeys | None, devices: int, faults: _Faults) -> Layout:
         return Layout()
     for key, choices in (("recompute", ("none", "selective", "full")), ("shard", ("none", "optimizer", "full"))):
         if getattr(keys, key) not in choices:
-            faults.lines.append(f"{faults.prefix}.layout.{key}: is not known; use {', '.join(choices)}")
+            said = shown(getattr(keys, key))
+            faults.lines.append(f"{faults.prefix}.layout.{key} = {said}: is not known; use {', '.join(choices)}")
     values = asdict(keys)
-    sizes = [name for name, value in values.items() if isinstance(value, int) and name != "data"]
-    for name in sizes:
-        faults.need(f"layout.{name}", values[name], 1, 10**6)
+    for name in (name for name, value in values.items() if isinstance(value, int)):
+        faults.need(f"layout.{name}", values[name], 0 if name == "data" else 1, 10**6)
     if faults.lines:
         return Layout()
     values["recompute"], values["shard"] = cast("Recompute", keys.recompute), cast("Shard", keys.shard)

@@ -10,7 +10,9 @@ from rooftree.errors import ScenarioError, nearest
 from rooftree.files import raise_all, read_text, shown, visible
 from rooftree.units import parse
 
-_LIMIT_BYTES = int(parse("1 MiB", "B"))
+_LIMIT_BYTES = int(parse("64 KiB", "B"))
+_MOST_DOTS = 200
+"""In a line: a key of very many parts takes the TOML reader time and memory that grow with its square."""
 _FORBID: dict[str, Any] = {"extra": "forbid", "strict": True}
 
 
@@ -74,27 +76,36 @@ class ScenarioKeys:
     serving: ServingKeys | None = None
 
 
-def read_keys(path: Path) -> tuple[ScenarioKeys, str]:
-    """Return the keys of a scenario file and its text.
-
-    Raises ScenarioError with every fault: not TOML, unknown keys with the nearest name, missing ones, wrong kinds.
-    """
+def read_table(path: Path) -> tuple[dict[str, Any], str]:
+    """Return the table of a scenario file and its text; raises ScenarioError for what is not TOML."""
     label, text = visible(str(path)), read_text(path, _LIMIT_BYTES, ScenarioError)
+    if any(line.count(".") > _MOST_DOTS for line in text.splitlines()):
+        raise ScenarioError(f"{label}: a line has more than {_MOST_DOTS} dots; write plain tables")
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as fault:
         raise ScenarioError(f"{label}: is not TOML: {visible(str(fault))}; mend that place") from None
     except RecursionError:
         raise ScenarioError(f"{label}: is nested too deeply; write plain tables") from None
-    return keys_from(table, label), text
+    except ValueError:
+        raise ScenarioError(f"{label}: has a number of thousands of digits; check the digits") from None
+    return table, text
 
 
 def keys_from(table: dict[str, Any], label: str) -> ScenarioKeys:
-    """Return the keys of a table; raises ScenarioError with every fault, each line beginning with `label`."""
+    """Return the keys of a table.
+
+    Raises ScenarioError with every fault, each line beginning with `label`: unknown keys with the nearest name, missing
+    ones, wrong kinds.
+    """
     from pydantic import TypeAdapter, ValidationError
 
     try:
-        return TypeAdapter(ScenarioKeys).validate_json(json.dumps(table, default=str))
+        text = json.dumps(table, default=str)
+    except RecursionError:
+        raise ScenarioError(f"{label}: is nested too deeply; write plain tables") from None
+    try:
+        return TypeAdapter(ScenarioKeys).validate_json(text)
     except ValidationError as faults:
         raise_all(label, [_fault(dict(fault)) for fault in faults.errors(include_url=False)], ScenarioError)
         raise

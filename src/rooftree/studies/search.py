@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from rooftree.errors import DoesNotFit
 from rooftree.facts.hardware import Cluster
-from rooftree.models.layout import Layout, Recompute, divisors, faults
+from rooftree.models.layout import ENDS, Layout, Recompute, divisors, faults
 from rooftree.models.memory import training_bytes
 from rooftree.models.step import Case, step_times
 from rooftree.units import show
@@ -76,13 +76,16 @@ def _interleaved(layout: Layout, layers: int, global_batch: int) -> Iterator[Lay
 def equal_chunks(layers: int, pipeline: int) -> list[int]:
     """Numbers of chunks a stage that leave the fullest stage as it is, in rising order; one alone without a pipeline.
 
-    >>> equal_chunks(126, 9), equal_chunks(61, 4)
-    ([1, 2, 7, 14], [1, 2, 4, 8, 16])
+    There are no more chunks than layers, embedding and output head.
+
+    >>> equal_chunks(126, 9), equal_chunks(61, 4), equal_chunks(126, 8)
+    ([1, 2, 7, 14], [1, 2, 4, 8], [1, 2, 4, 8, 16])
     """
     full = math.ceil(layers / pipeline)
     if pipeline == 1:
         return [1]
-    return [v for v in range(1, full + 1) if math.ceil(layers / (pipeline * v)) * v == full]
+    most = max(1, min(full, (layers + ENDS) // pipeline))
+    return [v for v in range(1, most + 1) if math.ceil(layers / (pipeline * v)) * v == full]
 
 
 def fit_in_memory(case: Case, capacity_bytes: float) -> tuple[Case | None, dict[str, float]]:
@@ -133,13 +136,29 @@ def nothing_fits(case: Case, devices: int, capacity_bytes: float, closest: Miss 
         )
     needed_bytes, layout, held_bytes = closest.needed_bytes, closest.layout, closest.held_bytes
     largest = max(held_bytes, key=lambda part: held_bytes[part])
-    kept_bytes = sum(held_bytes[part] for part in ("weights", "gradients", "optimizer state")) * devices
-    enough = -(-kept_bytes // capacity_bytes)
+    enough = enough_devices(case, devices, capacity_bytes)
+    remedy = f"{enough} GPUs are enough" if enough else "no number of GPUs that this cluster has was found to be enough"
     return (
         f"{name} does not fit {devices} GPUs of {show(capacity_bytes, 'B')}: the closest layout ({layout}) needs "
         f"{show(needed_bytes, 'B')} each, {show(needed_bytes - capacity_bytes, 'B')} too much, mostly {largest} "
-        f"({show(held_bytes[largest], 'B')}); use at least {max(devices + 1, int(enough) + 1)} GPUs, or a smaller model"
+        f"({show(held_bytes[largest], 'B')}); {remedy}; or take a smaller model, batch or sequence"
     )
+
+
+def enough_devices(case: Case, devices: int, capacity_bytes: float) -> int:
+    """Return a number of devices of the cluster, twice, four times ... as many, that some layout fits; 0 if none."""
+    cluster = case.cluster
+    total, usual = cluster.racks * cluster.rack.hosts * cluster.rack.host.accelerators, domain_of(cluster, devices)
+    tried = devices * 2
+    while tried <= total:
+        domain = domain_of(cluster, tried) if case.domain == usual else case.domain
+        larger = replace(case, domain=domain)
+        # Larger microbatches and chunks on stages never need less memory, so those without are enough to look at.
+        plain = (one for one in training_layouts(larger, tried) if one.microbatch == one.interleave == 1)
+        if any(fit_in_memory(replace(larger, layout=layout), capacity_bytes)[0] for layout in plain):
+            return tried
+        tried *= 2
+    return 0
 
 
 def check_layout(case: Case, devices: int) -> list[str]:
@@ -173,7 +192,9 @@ def _what_would_fit(case: Case, devices: int, capacity_bytes: float) -> str:
         return sum(getattr(other, name) != getattr(chosen, name) for name in names)
 
     best = min((fit.layout for fit in fitting if fit is not None), key=distance, default=None)
-    return f"'{best}' would fit" if best is not None else "no layout fits this many GPUs"
+    if best is None:
+        return "no layout fits this many GPUs"
+    return f"'{best}' would fit" + ("" if chosen.shard == best.shard else f" with shard = {best.shard}")
 
 
 def domain_of(cluster: Cluster, devices: int) -> int:

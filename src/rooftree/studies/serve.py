@@ -34,6 +34,13 @@ class Served:
         return self.sequences * layout.data * layout.pipeline * self.replicas
 
     @property
+    def in_flight(self) -> float:
+        """Requests that a replica holds, those whose prompts are being taken included (Little's law)."""
+        tokens = self.replica.workload.output_tokens
+        rate_per_s = self.tokens_per_s / tokens / self.replicas
+        return rate_per_s * (self.first_token_s + tokens * self.iteration_s)
+
+    @property
     def tokens_per_s(self) -> float:
         """Output tokens of all replicas."""
         return self.held / self.iteration_s
@@ -155,7 +162,7 @@ def nothing_serves(replica: Replica, layouts: Sequence[Layout]) -> str:
         return (
             f"{name} with one request does not fit {show(capacity_bytes, 'B')} a GPU: the closest replica ({layout}) "
             f"needs {show(needed_bytes, 'B')}, {show(needed_bytes - capacity_bytes, 'B')} too much, mostly {largest} "
-            f"({show(held[largest], 'B')}); use more GPUs or fewer bits"
+            f"({show(held[largest], 'B')}); {_remedy(replica, capacity_bytes)}"
         )
     fitting = [layout for need, layout in needs if need <= capacity_bytes]
     fastest_s, best = min(
@@ -166,6 +173,22 @@ def nothing_serves(replica: Replica, layouts: Sequence[Layout]) -> str:
         f"{name}: no replica gives a token every {show(limit_s, 's')}; the fastest ({best}) takes "
         f"{show(fastest_s, 's')} with a single request; raise the limit"
     )
+
+
+def _remedy(replica: Replica, capacity_bytes: float) -> str:
+    """Say how many devices of a scale-up domain hold the model with one request, if so many do."""
+    whole = replica.cluster.rack.domain_accelerators
+    larger = replace(replica, domain=whole)
+    layouts = replica_layouts(larger, whole)
+    fitting = [
+        (layout.devices, str(layout))
+        for layout in layouts
+        if sum(memory(replace(larger, layout=layout), 1).values()) <= capacity_bytes
+    ]
+    if not fitting:
+        return "no replica in a scale-up domain does; use fewer bits or shorter requests"
+    size, layout = min(fitting)
+    return f"a replica of {size} GPUs ('{layout}') fits; or use fewer bits"
 
 
 def check_replica(replica: Replica, devices: int) -> list[str]:

@@ -87,8 +87,9 @@ def answer(question: ServingQuestion, catalogue: Catalogue, seed: int, progress:
     progress("measured runs", 0.0)
     done, _ = predict_all(table("inference").rows, catalogue, predict_serving)
     mixture, accelerator = replica.model.experts is not None, replica.cluster.rack.host.accelerator
-    beyond = beyond_measured(done, accelerator=accelerator.name, mixture=mixture, devices=devices)
-    errors = residuals(done, mixture=mixture, precision=replica.workload.precision, beyond=bool(beyond))
+    precision = replica.workload.precision
+    beyond = beyond_measured(done, accelerator=accelerator.name, precision=precision, mixture=mixture, devices=devices)
+    errors = residuals(done, mixture=mixture, precision=precision, beyond=bool(beyond))
 
     def evaluate(cluster: Cluster, factor: float = 1.0) -> Mapping[str, float]:
         return metrics(best, devices, cluster, factor)
@@ -109,7 +110,7 @@ def answer(question: ServingQuestion, catalogue: Catalogue, seed: int, progress:
             done,
             model=replica.model.name,
             accelerator=accelerator.name,
-            precision=replica.workload.precision,
+            precision=precision,
             mixture=mixture,
             devices=devices,
         ),
@@ -123,9 +124,12 @@ def answer(question: ServingQuestion, catalogue: Catalogue, seed: int, progress:
 def remarks(served: Served, devices: int) -> tuple[str, ...]:
     """Say what a reader should know of the way to serve."""
     idle = devices - served.replicas * served.replica.layout.devices
-    words = (
+    words: tuple[str, ...] = (
         (f"{idle} GPUs stand idle: replicas of {served.replica.layout.devices} do not fill {devices}",) if idle else ()
     )
+    stated = served.replica.workload.concurrency
+    if stated and served.in_flight < stated * (1 - 1e-6):
+        words += (f"of {stated:,} requests a replica, memory and limit let {served.in_flight:,.0f} in; the rest wait",)
     return (*words, "without speculative decoding, prefix reuse or a split of prefill and decode")
 
 

@@ -91,8 +91,9 @@ def answer(question: TrainingQuestion, catalogue: Catalogue, seed: int, progress
     progress("measured runs", 0.0)
     done, _ = predict_all(table("training").rows, catalogue, predict_training)
     mixture, accelerator = case.model.experts is not None, case.cluster.rack.host.accelerator.name
-    beyond = beyond_measured(done, accelerator=accelerator, mixture=mixture, devices=devices)
-    errors = residuals(done, mixture=mixture, precision=case.workload.precision, beyond=bool(beyond))
+    precision = case.workload.precision
+    beyond = beyond_measured(done, accelerator=accelerator, precision=precision, mixture=mixture, devices=devices)
+    errors = residuals(done, mixture=mixture, precision=precision, beyond=bool(beyond))
 
     def evaluate(cluster: Cluster, factor: float = 1.0) -> Mapping[str, float]:
         return metrics(replace(case, cluster=cluster), devices, factor)
@@ -115,7 +116,7 @@ def answer(question: TrainingQuestion, catalogue: Catalogue, seed: int, progress
             done,
             model=case.model.name,
             accelerator=accelerator,
-            precision=case.workload.precision,
+            precision=precision,
             mixture=mixture,
             devices=devices,
         ),

@@ -42,6 +42,11 @@ class Replica:
     domain: int
 
     @property
+    def reach(self) -> int:
+        """Devices of the replica that share a scale-up domain: all of them where it fits in one, for it is placed so."""
+        return min(self.layout.devices, self.domain)
+
+    @property
     def chunk(self) -> float:
         """Prompt tokens that an attention rank takes at once."""
         return self.cluster.stack.prefill_tokens
@@ -116,7 +121,7 @@ def layer_communication(replica: Replica, tokens: float, *, routed: bool) -> dic
     value_bytes = replica.share.core_bytes
 
     def exchange_s(op: str, message_bytes: float, kind: GroupKind) -> float:
-        return collectives.timing(op, message_bytes, group(layout, kind, replica.domain), up, out).time_s
+        return collectives.timing(op, message_bytes, group(layout, kind, replica.reach), up, out).time_s
 
     if layout.tensor > 1:
         reductions = 1 if routed and layout.expert > 1 else 2

@@ -200,13 +200,13 @@ def _what_would_fit(case: Case, devices: int, capacity_bytes: float) -> str:
 def domain_of(cluster: Cluster, devices: int) -> int:
     """Devices of a scale-up domain that a job uses when it is not told.
 
-    All of a domain when the job fills whole domains or fits in one; else the largest power of two that divides the job
-    (64 of 72 for 512 GPUs), as published runs do.
+    A job that fits in a domain has it to itself. A larger one is spread evenly, over domains of which it uses at least
+    half and of which the cluster has enough: 64 of 72 for 512 GPUs, as published runs do. Where that cannot be, domains
+    are filled one after the other and the last is filled in part.
     """
     full = cluster.rack.domain_accelerators
-    if devices <= full or devices % full == 0:
-        return min(full, devices)
-    power = 1
-    while power * 2 <= full and devices % (power * 2) == 0:
-        power *= 2
-    return power
+    if devices <= full:
+        return devices
+    domains = cluster.racks * cluster.rack.hosts * cluster.rack.host.accelerators // full
+    even = max(size for size in divisors(devices) if size <= full)
+    return even if 2 * even >= full and devices // even <= domains else full

@@ -133,7 +133,18 @@ def serve(replica: Replica, devices: int) -> Served | None:
     if replica.workload.concurrency:
         sequences = min(sequences, at_concurrency(replica, replica.workload.concurrency))
     times_s = mixed_times(replica, sequences)
-    return Served(replica, sequences, devices // replica.layout.devices, times_s, first_token_s(replica, times_s))
+    return Served(replica, sequences, replicas_on(replica, devices), times_s, first_token_s(replica, times_s))
+
+
+def replicas_on(replica: Replica, devices: int) -> int:
+    """Replicas that `devices` hold: those that fit in a scale-up domain do not straddle two.
+
+    A rack of 72 holds four replicas of 16, two racks hold eight, although 144 / 16 is nine.
+    """
+    size, domain = replica.layout.devices, replica.domain
+    if size > domain:
+        return devices // size
+    return devices // domain * (domain // size) + devices % domain // size
 
 
 def search_serving(replica: Replica, devices: int) -> tuple[Sequence[Served], int]:

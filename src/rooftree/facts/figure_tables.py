@@ -163,7 +163,7 @@ def _sizes(page: Page, at: str, key: str, value: float, low: float, high: float,
 def _assumption(page: Page, at: str, entry: Mapping[str, object], *, exact: bool, whole: bool) -> None:
     """Note an assumed figure without a range or without a note; a count may be assumed exact if that is written."""
     if "low" not in entry or "high" not in entry or (exact and not whole):
-        page.fault(at, "is assumed without a range; nobody stands for it; add low and high")
+        page.fault(at, "is assumed without a range; nobody stands for it; write low and high that lie apart")
     note = entry.get("note", "")
     if isinstance(note, str) and not note.strip():
         page.fault(at, "is assumed without a note; nobody can judge it; add note with the reason")

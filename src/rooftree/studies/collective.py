@@ -1,20 +1,23 @@
 """One collective on a cluster: its time, its bandwidths, and the algorithms that were weighed."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rooftree.errors import ScenarioError
+from rooftree.facts.catalogue import Catalogue
 from rooftree.facts.hardware import Cluster
 from rooftree.facts.measurements import Measurement, table
 from rooftree.models.collectives import busbw_factor, timing
 from rooftree.models.layout import Group
+from rooftree.studies.neighbours import what_if
 from rooftree.studies.results import Estimate
+from rooftree.studies.rows import Predicted, predict_all, predict_collective
 from rooftree.studies.search import domain_of
-from rooftree.studies.sensitivity import drawn_clusters, quantiles
+from rooftree.studies.uncertainty import FEWEST_ROWS, Residuals, estimates, origin_of_range, scale_drift
 
-DRAWS = 64
 SEED = 1
+ALIKE = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +38,11 @@ class CollectiveAnswer:
     elapsed_s: float
 
 
-def ask(op: str, message_bytes: float, accelerators: int, cluster: Cluster) -> CollectiveAnswer:
+def ask(op: str, message_bytes: float, accelerators: int, cluster: Cluster, catalogue: Catalogue) -> CollectiveAnswer:
     """Answer how long a collective takes among the first `accelerators` devices of a cluster on a quiet network.
 
-    The range is that of the link figures. Raises ScenarioError for a size or a number of devices out of range, and
-    NotModelled for an unknown collective.
+    The range joins those of the link figures and the model's errors on the measured collectives. Raises ScenarioError
+    for a size or a number of devices out of range, and NotModelled for an unknown collective.
     """
     started_s = time.perf_counter()
     total = cluster.racks * cluster.rack.hosts * cluster.rack.host.accelerators
@@ -50,20 +53,16 @@ def ask(op: str, message_bytes: float, accelerators: int, cluster: Cluster) -> C
     domain = min(domain_of(cluster, accelerators), accelerators)
     group = Group(accelerators, domain)
 
-    def evaluate(on: Cluster) -> dict[str, float]:
-        time_s = timing(op, message_bytes, group, on.rack.scale_up, on.scale_out).time_s
+    def evaluate(on: Cluster, factor: float = 1.0) -> dict[str, float]:
+        time_s = timing(op, message_bytes, group, on.rack.scale_up, on.scale_out).time_s * factor
         rate = message_bytes / time_s
         return {"time_s": time_s, "algbw": rate, "busbw": rate * busbw_factor(op, accelerators)}
 
     chosen = timing(op, message_bytes, group, cluster.rack.scale_up, cluster.scale_out)
-    base = evaluate(cluster)
-    samples = [base, *(evaluate(on) for on in drawn_clusters(cluster, SEED, DRAWS))]
-    ranges = {name: quantiles(samples, name) for name in base}
-    found = {
-        name: Estimate(value=value, low=min(value, ranges[name][0]), high=max(value, ranges[name][1]))
-        for name, value in base.items()
-    }
-    beyond = beyond_measured(op, accelerators, message_bytes, cluster)
+    beyond = (*beyond_measured(op, accelerators, message_bytes, cluster), *what_if(cluster))
+    done, _ = predict_all(table("collectives").rows, catalogue, predict_collective)
+    errors = residuals(done, op=op, message_bytes=message_bytes, beyond=bool(beyond))
+    found = estimates(cluster, evaluate, errors, SEED)
     return CollectiveAnswer(
         op=op,
         message_bytes=message_bytes,
@@ -75,8 +74,29 @@ def ask(op: str, message_bytes: float, accelerators: int, cluster: Cluster) -> C
         alternatives_s=chosen.alternatives_s,
         sent_bytes=chosen.sent_bytes,
         extrapolated=bool(beyond),
-        notes=(*beyond, *remarks(chosen.algorithm, group)),
+        notes=(*beyond, *remarks(chosen.algorithm, group), origin_of_range(errors)),
         elapsed_s=time.perf_counter() - started_s,
+    )
+
+
+def residuals(done: Sequence[Predicted], *, op: str, message_bytes: float, beyond: bool) -> Residuals:
+    """Choose the errors that a collective's interval is made of: fit rows most like the question, ten at least.
+
+    First those of the operation with messages up to sixteen times smaller or larger, then of any operation, then of
+    any size. Beyond what was measured they are widened by how far the larger runs are off from the smaller.
+    """
+    fit = [one for one in done if one.row.split == "fit"]
+    near = [one for one in fit if 1 / ALIKE <= float(one.row.conditions["bytes"]) / message_bytes <= ALIKE]
+    groups = [
+        (f"{op} of like size", [one for one in near if one.row.quantity == op]),
+        ("collectives of like size", near),
+        ("all collectives", fit),
+    ]
+    name, rows = next((group for group in groups if len(group[1]) >= FEWEST_ROWS), groups[-1])
+    return Residuals(
+        log_errors=tuple(one.log_time_error for one in rows),
+        widening=scale_drift(rows) if beyond else 0.0,
+        group=f"{name} ({len(rows)} fit rows)",
     )
 
 

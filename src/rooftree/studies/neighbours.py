@@ -2,11 +2,16 @@
 
 import math
 from collections.abc import Sequence
+from statistics import median
 
+from rooftree.facts.hardware import Cluster
+from rooftree.facts.parts import walk
 from rooftree.studies.results import Neighbour
-from rooftree.studies.rows import Predicted
+from rooftree.studies.rows import MEASURED_LAYERS, Predicted
 
 SHOWN = 6
+FEWEST = 3
+LEANING = 0.1
 _APART = {"model": 2.0, "accelerator": 2.0, "precision": 1.0, "mixture": 4.0}
 
 
@@ -59,7 +64,42 @@ def what(one: Predicted) -> str:
     sizes = [("tp", "tensor"), ("cp", "context"), ("pp", "pipeline"), ("ep", "expert"), ("vp", "interleave")]
     layout = [f"{short}{conditions[key]}" for short, key in sizes if conditions.get(key, "") not in ("", "1")]
     words = [conditions["model"], one.row.accelerator, conditions["precision"], *layout, conditions.get("mode", "")]
+    if "input_tokens" in conditions:
+        words.append(f"{conditions['input_tokens']}/{conditions['output_tokens']}")
+    if "doubtful" in conditions.get("flags", ""):
+        words.append("(label doubted)")
     return " ".join(word for word in words if word)
+
+
+def leaning(done: Sequence[Predicted], *, accelerator: str, precision: str, mixture: bool) -> tuple[str, ...]:
+    """Say when the model errs to one side on the measured runs most like the question, and by how much.
+
+    Those are the runs of the same kind of model in the same precision, on the same accelerator when three of them were
+    measured. Nothing is said when a tenth of the time or less is at stake.
+    """
+    like = [one for one in done if one.mixture == mixture and one.row.conditions["precision"] == precision]
+    same = [one for one in like if one.row.accelerator == accelerator]
+    rows = same if len(same) >= FEWEST else like
+    errors = [one.log_time_error for one in rows]
+    if len(rows) < FEWEST or abs(median(errors)) < LEANING or any(error * median(errors) < 0 for error in errors):
+        return ()
+    which, end = ("too fast", "slow") if median(errors) > 0 else ("too slow", "fast")
+    kind = "mixture-of-experts" if mixture else "dense"
+    runs = f"all {len(rows)} measured {kind} {precision} runs" + (f" on {accelerator}" if rows is same else "")
+    off = abs(math.expm1(median(errors)))
+    longer = "longer" if median(errors) > 0 else "shorter"
+    return (
+        f"the model is {which} on {runs}, the true time being {off:.0%} {longer} in the middle: expect the {end} end",
+    )
+
+
+def what_if(cluster: Cluster) -> tuple[str, ...]:
+    """Say when figures of a cluster come from the user's catalogue, for nothing was measured with them."""
+    layers = [figure.layer for *_, figure in walk(cluster) if figure.layer not in MEASURED_LAYERS]
+    return tuple(
+        f"{layers.count(name)} figures come from your catalogue {name}, with which nothing was measured"
+        for name in dict.fromkeys(layers)
+    )
 
 
 def beyond_measured(

@@ -12,12 +12,15 @@ from rooftree.facts.catalogue import Catalogue, cluster, names, precision
 from rooftree.facts.hardware import Cluster
 from rooftree.facts.measurements import Measurement
 from rooftree.facts.workloads import Serving, Training
-from rooftree.models.layout import Layout, Recompute, Shard, faults
+from rooftree.models.collectives import timing
+from rooftree.models.layout import Group, Layout, Recompute, Shard, faults
 from rooftree.models.steady import Replica
 from rooftree.models.step import Case, step_times
 from rooftree.studies.scenario import CORE, model_named
 from rooftree.studies.search import domain_of, equal_chunks
 from rooftree.studies.serve import serve
+
+MEASURED_LAYERS = ("shipped", "fitted")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +45,12 @@ def cluster_with(catalogue: Catalogue, accelerator: str) -> Cluster:
         if found.rack.host.accelerator.name == accelerator:
             return found
     raise NotModelled(f"no cluster of the catalogue has the accelerator {accelerator}")
+
+
+def measured_parts(catalogue: Catalogue) -> Catalogue:
+    """Return the catalogue without the user's layers, whose figures no run was measured with."""
+    own = tuple(layer for layer in catalogue.layers if layer.name in MEASURED_LAYERS)
+    return catalogue if len(own) == len(catalogue.layers) else Catalogue(own)
 
 
 def training_case(row: Measurement, catalogue: Catalogue) -> Case:
@@ -137,14 +146,22 @@ def predict_serving(row: Measurement, catalogue: Catalogue) -> Predicted:
     return _compared(row, values, mixture=replica.model.experts is not None)
 
 
+def predict_collective(row: Measurement, catalogue: Catalogue) -> Predicted:
+    """Predict the time of a measured collective by the fastest algorithm."""
+    on = cluster_with(catalogue, row.accelerator)
+    group = Group(row.devices, domain_of(on, row.devices))
+    found = timing(row.quantity, float(row.conditions["bytes"]), group, on.rack.scale_up, on.scale_out)
+    return _compared(row, {row.quantity: found.time_s}, mixture=False)
+
+
 def predict_all(
     rows: Sequence[Measurement], catalogue: Catalogue, predict: Callable[[Measurement, Catalogue], Predicted]
 ) -> tuple[list[Predicted], list[tuple[Measurement, str]]]:
-    """Predict every row; rows that are not modelled come back with the reason."""
-    done, refused = [], []
+    """Predict every row with the parts that come with rooftree; rows not modelled come back with the reason."""
+    base, done, refused = measured_parts(catalogue), [], []
     for row in rows:
         try:
-            done.append(predict(row, catalogue))
+            done.append(predict(row, base))
         except NotModelled as fault:
             refused.append((row, str(fault)))
     return done, refused

@@ -10,7 +10,7 @@ from rooftree.facts.measurements import table
 from rooftree.models.cost import usd_per_million_tokens
 from rooftree.models.power import cluster_w
 from rooftree.models.steady import first_token_s, mixed_times
-from rooftree.studies.neighbours import beyond_measured, nearest_rows
+from rooftree.studies.neighbours import beyond_measured, leaning, nearest_rows, what_if
 from rooftree.studies.parts_of import slices
 from rooftree.studies.results import Alternative, Answer
 from rooftree.studies.rows import predict_all, predict_serving
@@ -89,7 +89,9 @@ def answer(question: ServingQuestion, catalogue: Catalogue, seed: int, progress:
     mixture, accelerator = replica.model.experts is not None, replica.cluster.rack.host.accelerator
     precision = replica.workload.precision
     beyond = beyond_measured(done, accelerator=accelerator.name, precision=precision, mixture=mixture, devices=devices)
+    beyond = (*beyond, *what_if(replica.cluster))
     errors = residuals(done, mixture=mixture, precision=precision, beyond=bool(beyond))
+    lean = leaning(done, accelerator=accelerator.name, precision=precision, mixture=mixture)
 
     def evaluate(cluster: Cluster, factor: float = 1.0) -> Mapping[str, float]:
         return metrics(best, devices, cluster, factor)
@@ -105,7 +107,7 @@ def answer(question: ServingQuestion, catalogue: Catalogue, seed: int, progress:
         memory=slices(memory(replica, best.sequences)),
         memory_capacity_bytes=accelerator.memory_bytes,
         extrapolated=bool(beyond),
-        validity=(*beyond, origin_of_range(errors), *tight(ranges["memory_bytes"], accelerator.memory_bytes)),
+        validity=(*beyond, *lean, origin_of_range(errors), *tight(ranges["memory_bytes"], accelerator.memory_bytes)),
         neighbours=nearest_rows(
             done,
             model=replica.model.name,

@@ -10,7 +10,7 @@ from rooftree.models.cost import usd_per_million_tokens
 from rooftree.models.memory import training_bytes
 from rooftree.models.power import cluster_w
 from rooftree.models.step import NETWORK_PARTS, Case, model_flops_per_token, step_times
-from rooftree.studies.neighbours import beyond_measured, nearest_rows
+from rooftree.studies.neighbours import beyond_measured, leaning, nearest_rows, what_if
 from rooftree.studies.parts_of import slices
 from rooftree.studies.results import Alternative, Answer
 from rooftree.studies.rows import predict_all, predict_training
@@ -93,7 +93,9 @@ def answer(question: TrainingQuestion, catalogue: Catalogue, seed: int, progress
     mixture, accelerator = case.model.experts is not None, case.cluster.rack.host.accelerator.name
     precision = case.workload.precision
     beyond = beyond_measured(done, accelerator=accelerator, precision=precision, mixture=mixture, devices=devices)
+    beyond = (*beyond, *what_if(case.cluster))
     errors = residuals(done, mixture=mixture, precision=precision, beyond=bool(beyond))
+    lean = leaning(done, accelerator=accelerator, precision=precision, mixture=mixture)
 
     def evaluate(cluster: Cluster, factor: float = 1.0) -> Mapping[str, float]:
         return metrics(replace(case, cluster=cluster), devices, factor)
@@ -111,7 +113,7 @@ def answer(question: TrainingQuestion, catalogue: Catalogue, seed: int, progress
         memory=slices(held_bytes),
         memory_capacity_bytes=capacity_bytes,
         extrapolated=bool(beyond),
-        validity=(*beyond, origin_of_range(errors), *tight(ranges["memory_bytes"], capacity_bytes)),
+        validity=(*beyond, *lean, origin_of_range(errors), *tight(ranges["memory_bytes"], capacity_bytes)),
         neighbours=nearest_rows(
             done,
             model=case.model.name,

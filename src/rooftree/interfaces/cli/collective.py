@@ -58,9 +58,10 @@ def command(op: str, message: float, gpus: int, cluster: str, catalogues: tuple[
     from rooftree.facts.catalogue import open_catalogue
     from rooftree.studies.collective import ask
 
-    found = find_cluster(open_catalogue(catalogues), cluster)
+    catalogue = open_catalogue(catalogues)
+    found = find_cluster(catalogue, cluster)
     start_s = time.perf_counter()
-    reply = ask(op, message, gpus, found)
+    reply = ask(op, message, gpus, found, catalogue)
     elapsed_s = time.perf_counter() - start_s
     if json_:
         from rooftree.interfaces.cli.answering import dumped

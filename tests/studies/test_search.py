@@ -160,8 +160,11 @@ def test_too_few_gpus_for_any_layout_propose_none(train):
         train(model="llama-3.1-405b", accelerators=4, layout={"tensor": 4})
 
 
-@pytest.mark.parametrize(("gpus", "domain"), [(1, 1), (36, 36), (72, 72), (144, 72), (512, 64), (4608, 72), (100, 4)])
-def test_a_job_fills_whole_domains_or_a_power_of_two_of_each(train, gpus, domain):
+@pytest.mark.parametrize(
+    ("gpus", "domain"),
+    [(1, 1), (36, 36), (72, 72), (144, 72), (512, 64), (100, 50), (4608, 72), (73, 72), (146, 72), (4600, 72)],
+)
+def test_a_job_is_spread_evenly_over_domains_that_are_half_full_and_enough(train, gpus, domain):
     assert domain_of(train().cluster, gpus) == domain
 
 

@@ -88,9 +88,8 @@ def leaning(done: Sequence[Predicted], *, accelerator: str, precision: str, mixt
     runs = f"all {len(rows)} measured {kind} {precision} runs" + (f" on {accelerator}" if rows is same else "")
     off = abs(math.expm1(median(errors)))
     longer = "longer" if median(errors) > 0 else "shorter"
-    return (
-        f"the model is {which} on {runs}, the true time being {off:.0%} {longer} in the middle: expect the {end} end",
-    )
+    truth = f"the true time is {off:.0%} {longer} in the middle, expect the {end} end"
+    return (f"the model is {which} on {runs}: {truth}",)
 
 
 def what_if(cluster: Cluster) -> tuple[str, ...]:

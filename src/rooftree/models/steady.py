@@ -43,7 +43,7 @@ class Replica:
 
     @property
     def reach(self) -> int:
-        """Devices of the replica that share a scale-up domain: all of them where it fits in one, for it is placed so."""
+        """Devices of the replica that share a scale-up domain: all where it fits in one, for it is placed so."""
         return min(self.layout.devices, self.domain)
 
     @property

@@ -132,3 +132,11 @@ def test_a_short_prompt_takes_one_pass_of_its_own_length(replica):
     short = replace(one, workload=replace(WORK, input_tokens=40))
     pass_s = sum(steady.prefill_times(short, 40, 40).values())
     assert steady.first_token_s(short, {"attention": 2.0, "prefill": 0.0}) == pytest.approx(1.0 + pass_s + 2.0)
+
+
+def test_a_replica_that_fits_in_a_domain_lies_in_one(replica):
+    small, large = replica(tensor=2, data=3), replica(tensor=4, data=8)
+    assert (small.reach, large.reach) == (6, 8)
+    # 6 of 8 devices: as with a domain of 6, the exchange never leaves it
+    alone = replace(small, domain=6)
+    assert steady.mixed_times(small, 5) == steady.mixed_times(alone, 5)

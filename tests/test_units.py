@@ -41,7 +41,7 @@ def test_parse_reads_text_as_si(words, unit, value):
         ("8", "B/s", "'8' has no unit; write '8 GB/s'"),
         ("288 GB/s", "B", "'288 GB/s' is in B/s, but B is needed; write for example '1 GB'"),
         ("5 %", "B", "'5 %' is a share, but B is needed; write for example '1 GB'"),
-        ("5 m", "s", "'5 m' is in m, but s is needed; write for example '1 s'"),
+        ("5 m", "s", "'5 m' is in m, but s is needed; write for example '1 ms'"),
         ("288 gb", "B", "'288 gb' has the unknown unit 'gb'; did you mean 'GB' or 'Gb'?"),
         ("400 Gbps", "B/s", "'400 Gbps' has the unknown unit 'Gbps'; did you mean 'GB/s' or 'Gb/s'?"),
         ("1,5 GB", "B", "'1,5 GB' is not a number with a unit; write for example '1 GB'"),

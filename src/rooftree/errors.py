@@ -43,6 +43,10 @@ class NotModelled(RooftreeError):
     """The question lies outside the validity of a model."""
 
 
+MOST_NAMED = 16
+"""Names that a hint lists at most."""
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return a hint that names the closest known spelling.
 
@@ -50,6 +54,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     "did you mean 'gb300'?"
     >>> nearest("zzz", ["gb300", "h100"])
     'known: gb300, h100'
+    >>> nearest("h100", ["h100-superpod", "azure-gb300-4608"])
+    "did you mean 'h100-superpod'?"
     >>> nearest("gb", ["GB", "Gb"])
     "did you mean 'GB' or 'Gb'?"
     """
@@ -60,4 +66,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.6)
     if close:
         return "did you mean " + " or ".join(f"'{candidate}'" for candidate in folded[close[0]]) + "?"
-    return "known: " + (", ".join(names) if names else "none")
+    inside = [candidate for candidate in names if name and name.casefold() in candidate.casefold()]
+    if inside:
+        return "did you mean " + " or ".join(f"'{candidate}'" for candidate in inside[:MOST_NAMED]) + "?"
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return "known: " + (", ".join(names[:MOST_NAMED]) + more if names else "none")

@@ -73,6 +73,15 @@ def shown(value: object) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
+def placed(label: str, fault: str) -> str:
+    """Return a fault with the file that it is in before it; without one it came from the command line.
+
+    >>> placed("a.toml", "x: missing"), placed("", "x: missing")
+    ('a.toml: x: missing', 'x: missing')
+    """
+    return f"{label}: {fault}" if label else fault
+
+
 def raise_all(label: str, faults: list[str], error: type[RooftreeError]) -> None:
     """Raise `error` with a line `label: fault` for each fault; do nothing without faults.
 
@@ -85,8 +94,8 @@ def raise_all(label: str, faults: list[str], error: type[RooftreeError]) -> None
     rooftree.errors.FormatError: a.json: x = 1: too small; write 2
     a.json: y: missing; add it
     """
-    lines = [f"{label}: {fault}" for fault in faults[:_MOST_FAULTS]]
+    lines = [placed(label, fault) for fault in faults[:_MOST_FAULTS]]
     if len(faults) > _MOST_FAULTS:
-        lines.append(f"{label}: there are more faults than these {_MOST_FAULTS}; mend these first")
+        lines.append(placed(label, f"there are more faults than these {_MOST_FAULTS}; mend these first"))
     if lines:
         raise error(*lines)

@@ -173,7 +173,7 @@ def _digits(value: float, digits: int) -> str:
 
 def _preferred(unit: str) -> str:
     """Return the spelling that a message proposes for a unit."""
-    names = {"B": "GB", "B/s": "GB/s", "FLOP": "TFLOP", "FLOP/s": "TFLOP/s", "W": "kW", "1/s": "/s"}
+    names = {"B": "GB", "B/s": "GB/s", "FLOP": "TFLOP", "FLOP/s": "TFLOP/s", "s": "ms", "W": "kW", "1/s": "/s"}
     return names.get(unit, unit)
 
 

@@ -140,7 +140,7 @@ def _catalogue(asked):
 
 
 def _collective(asked):
-    def ask(op, message_bytes, accelerators, cluster):
+    def ask(op, message_bytes, accelerators, cluster, catalogue):
         asked.questions.append((op, message_bytes, accelerators, cluster.name))
         return others.COLLECTIVE
 

@@ -23,7 +23,7 @@ from rooftree.errors import CatalogueError, DoesNotFit
         (["collective", "all_reduce", "--gpus", "8", "--bytes", "1 s"], "'1 s' is in s, but B is needed"),
         (["collective", "all_reduce", "--gpus", "8", "--bytes", "0 GB"], "'0 GB' is not positive"),
         (["collective", "all_reduce", "--gpus", "8", "--bytes", "-1 GB"], "'-1 GB' is not positive"),
-        (["infer", "m", "--tpot", "50"], "'50' has no unit; write '50 s'"),
+        (["infer", "m", "--tpot", "50"], "'50' has no unit; write '50 ms'"),
         (["infer", "m", "--tpot", "soon"], "'soon' is not a number with a unit"),
         (["explain", "mfuu"], "there is no metric 'mfuu'; did you mean 'mfu'?"),
         (["catalogue", "somewher"], "did you mean 'somewhere'?"),

@@ -140,3 +140,13 @@ def test_a_replica_that_fits_in_a_domain_lies_in_one(replica):
     # 6 of 8 devices: as with a domain of 6, the exchange never leaves it
     alone = replace(small, domain=6)
     assert steady.mixed_times(small, 5) == steady.mixed_times(alone, 5)
+
+
+def test_a_pipeline_pays_a_hop_between_its_stages(replica):
+    one, four = (steady.decode_times(replica(pipeline=stages), 8, 1000) for stages in (1, 4))
+    assert one["pipeline transfers"] == 0
+    cut = replica(pipeline=4)
+    link = cut.cluster.rack.scale_up
+    sent_bytes = 8 * cut.model.hidden * 2
+    hop_s = link.base_s + link.step_s + sent_bytes / (link.bandwidth_bytes_per_s * link.ring_fraction)
+    assert four["pipeline transfers"] == pytest.approx(3 * hop_s)

@@ -1,6 +1,9 @@
 import pytest
 
-from rooftree.studies.neighbours import SHOWN, beyond_measured, distance, nearest_rows, what
+from rooftree.facts.catalogue import cluster, open_catalogue
+from rooftree.facts.measurements import table
+from rooftree.studies.neighbours import SHOWN, beyond_measured, distance, leaning, nearest_rows, what, what_if
+from rooftree.studies.rows import Predicted, measured_parts
 
 ASKED = {"model": "llama-3.1-405b", "accelerator": "gb300", "precision": "fp8", "mixture": False, "devices": 512}
 BEYOND = {"accelerator": "gb300", "precision": "fp8", "mixture": False}
@@ -69,3 +72,42 @@ def test_a_measured_size_does_not(trained):
 )
 def test_what_was_never_measured_lies_beyond(trained, change, reason):
     assert beyond_measured(trained, **{**BEYOND, **change}, devices=8) == (reason,)
+
+
+def leaning_of(log_errors):
+    row = next(row for row in table("training").rows if row.accelerator == "gb300")
+    done = [Predicted(row=row, predicted=1.0, log_time_error=error, mixture=False) for error in log_errors]
+    return leaning(done, accelerator="gb300", precision=row.conditions["precision"], mixture=False)
+
+
+@pytest.mark.parametrize(
+    ("log_errors", "words"),
+    [
+        ((0.3, 0.4, 0.5), "too fast on all 3"),
+        ((-0.3, -0.4, -0.5), "too slow on all 3"),
+        ((0.3, 0.4, -0.1), ""),
+        ((0.05, 0.04, 0.06), ""),
+        ((0.3, 0.4), ""),
+    ],
+)
+def test_a_model_that_errs_to_one_side_says_so(log_errors, words):
+    said = " ".join(leaning_of(log_errors))
+    assert words in said
+    assert bool(said) is bool(words)
+
+
+def test_the_true_time_is_told_by_its_distance():
+    assert "the true time is 49% longer in the middle" in leaning_of((0.4, 0.4, 0.4))[0]
+
+
+def test_figures_of_the_users_catalogue_are_told(tmp_path):
+    (tmp_path / "accelerator").mkdir()
+    (tmp_path / "accelerator" / "gb300.toml").write_text(
+        '[figures.memory_bandwidth_bytes_per_s]\nvalue = "4 TB/s"\nbasis = "derived"\n'
+        'source = "NV_ULTRA"\nwhere = "x"\n'
+    )
+    own = open_catalogue([tmp_path])
+    pod = cluster(own, "azure-gb300-4608")
+    assert what_if(pod) == (f"1 figures come from your catalogue {tmp_path}, with which nothing was measured",)
+    assert what_if(cluster(open_catalogue(), "azure-gb300-4608")) == ()
+    assert [layer.name for layer in measured_parts(own).layers] == ["shipped", "fitted"]

@@ -1,6 +1,9 @@
+import json
+
 import pytest
 
 from rooftree.errors import ScenarioError
+from rooftree.studies.scenario import fewest_bits, model_named
 
 WITH_LAYOUT = "\n[training.layout]\n"
 BOTH = """[training]
@@ -44,7 +47,7 @@ def test_every_fault_of_both_questions_comes_at_once(read):
         "serving: precision 'nvfp5'",
         "serving: precision 'fp7'",
         "serving: architecture 'deepseek-r2'",
-        "serving.time_per_output_token_limit: '50' has no unit; write '50 s'",
+        "serving.time_per_output_token_limit: '50' has no unit; write '50 ms'",
     ):
         assert part in text
 
@@ -177,3 +180,18 @@ def test_the_command_line_and_a_file_ask_the_same(read, train):
 def test_a_stated_expert_group_is_filled_with_attention_ranks(infer, layout, data):
     replica = infer(model="deepseek-r1", precision="nvfp4", layout=layout).serving.replica
     assert replica.layout.data == data
+
+
+def test_the_folder_of_a_config_stands_for_it(tmp_path, catalogue):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    shape = {"hidden_size": 512, "intermediate_size": 1024, "num_attention_heads": 8, "num_key_value_heads": 8}
+    rest = {"num_hidden_layers": 4, "vocab_size": 1000, "max_position_embeddings": 2048, "tie_word_embeddings": False}
+    (folder / "config.json").write_text(json.dumps({"model_type": "llama", **shape, **rest}))
+    assert model_named("mine", catalogue, tmp_path).layers == 4
+    assert model_named(str(folder), catalogue).layers == 4
+
+
+@pytest.mark.parametrize(("name", "form"), [("azure-gb300-4608", "nvfp4"), ("h100-superpod", "fp8"), ("no", "bf16")])
+def test_the_fewest_bits_follow_the_accelerator(catalogue, name, form):
+    assert fewest_bits(name, catalogue) == form

@@ -8,7 +8,7 @@ from rooftree.errors import DoesNotFit, ScenarioError
 from rooftree.models.layout import Layout, faults
 from rooftree.models.steady import mixed_times
 from rooftree.studies.run import run
-from rooftree.studies.serve import memory, most_sequences, replica_layouts, search_serving, serve
+from rooftree.studies.serve import memory, most_sequences, replica_layouts, replicas_on, search_serving, serve
 
 
 def at(replica, **changes):
@@ -120,3 +120,16 @@ def test_a_stated_replica_that_does_not_fit_is_refused(infer):
 def test_a_stated_replica_that_does_not_divide_is_refused(infer, layout, message):
     with pytest.raises(ScenarioError, match=message):
         infer(layout=layout)
+
+
+@pytest.mark.parametrize(
+    ("devices", "size", "replicas"), [(72, 16, 4), (144, 16, 8), (144, 64, 2), (72, 64, 1), (68, 64, 1), (80, 8, 10)]
+)
+def test_replicas_do_not_straddle_racks(infer, devices, size, replicas):
+    layout = Layout(tensor=1, data=size, expert=size)
+    assert replicas_on(replace(infer().serving.replica, layout=layout, domain=72), devices) == replicas
+
+
+def test_a_larger_replica_takes_whole_domains(infer):
+    layout = Layout(tensor=1, data=128, expert=128)
+    assert replicas_on(replace(infer().serving.replica, layout=layout, domain=64), 256) == 2

@@ -2,9 +2,11 @@ from dataclasses import replace
 
 import pytest
 
+from rooftree.facts.catalogue import cluster
+from rooftree.models.memory import training_bytes
 from rooftree.models.step import step_times
 from rooftree.studies.run import quiet, run
-from rooftree.studies.training import SHOWN, find, metrics, runners_up, why
+from rooftree.studies.training import SHOWN, careful, find, metrics, runners_up, surely_fits, why
 
 
 @pytest.fixture(scope="module")
@@ -78,9 +80,11 @@ def test_runners_up_are_slower_and_differ_in_a_parallel_size(scenario, answer):
 def test_a_runner_up_says_which_parts_cost_it_time(scenario):
     found = find(scenario.training, quiet).candidates
     best, last = found[0], found[-1]
-    assert why(best, best) == "equal"
-    part = max(best.times_s, key=lambda name: last.times_s[name] - best.times_s[name])
-    assert why(best, last).startswith(f"{part} +")
+    assert why(best, best) == "+0.0% in all"
+    part = max(best.times_s, key=lambda name: abs(last.times_s[name] - best.times_s[name]))
+    total, parts = why(best, last).split(": ")
+    assert total == f"{last.step_s / best.step_s - 1:+.1%} in all"
+    assert parts.startswith(f"{part} ")
 
 
 def test_a_stated_layout_has_no_runners_up(train):
@@ -114,3 +118,27 @@ def test_an_extrapolated_answer_has_the_wider_range(train):
         for gpus in (512, 4608)
     )
     assert beyond.high / beyond.value > within.high / within.value
+
+
+def test_a_layout_that_surely_fits_is_named_when_the_fastest_may_not(scenario):
+    found = find(scenario.training, quiet)
+    worst = careful(found.candidates[0].case.cluster)
+    capacity_bytes = worst.rack.host.accelerator.memory_bytes
+
+    def needs_bytes(case):
+        return sum(training_bytes(case.model, case.layout, case.workload, worst.stack, case.linear, case.core).values())
+
+    fitting = [one for one in found.candidates if needs_bytes(one.case) <= capacity_bytes]
+    if fitting[0] is found.candidates[0]:
+        assert surely_fits(found) == ()
+    else:
+        assert str(fitting[0].case.layout) in surely_fits(found)[0]
+
+
+def test_the_careful_cluster_has_the_worst_of_every_memory_figure(catalogue):
+    pod = cluster(catalogue, "azure-gb300-4608")
+    worst = careful(pod)
+    assert worst.stack.reserved_bytes == pod.stack.figures["reserved_bytes"].high
+    assert worst.stack.parameter_bytes["gradient"] == pod.stack.figures["parameter_bytes.gradient"].high
+    assert worst.rack.host.accelerator.memory_bytes == pod.rack.host.accelerator.figures["memory_bytes"].low
+    assert worst.stack.host_s == pod.stack.host_s

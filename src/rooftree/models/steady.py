@@ -19,9 +19,11 @@ PARTS = (
     "memory-bound kernels",
     "tensor parallel",
     "expert parallel",
+    "pipeline transfers",
     "host",
     "prefill",
 )
+NETWORK_PARTS = ("tensor parallel", "expert parallel", "pipeline transfers")
 _PART_OF = {"gemm": "matrix products", "attention": "attention", "stream": "memory-bound kernels"}
 
 
@@ -135,7 +137,7 @@ def layer_communication(replica: Replica, tokens: float, *, routed: bool) -> dic
 
 
 def _pass_times(replica: Replica, tokens: float, dense: list[Kernel], routed: list[Kernel]) -> dict[str, float]:
-    """Seconds of one forward pass through all layers and the output head, by part."""
+    """Seconds of one forward pass through all layers, by part, with the hops between stages and the host's share."""
     model, accelerator = replica.model, replica.cluster.rack.host.accelerator
     times_s = dict.fromkeys(PARTS, 0.0)
     dense_layers = model.layers if model.experts is None else model.dense_layers
@@ -146,7 +148,19 @@ def _pass_times(replica: Replica, tokens: float, dense: list[Kernel], routed: li
             times_s[_PART_OF[kernel.kind]] += layers * kernel_s(kernel, accelerator)
         for part, time_s in layer_communication(replica, tokens, routed=is_routed).items():
             times_s[part] += layers * time_s
+    times_s["pipeline transfers"] = transfers_s(replica, tokens)
+    times_s["host"] = replica.cluster.stack.host_s
     return times_s
+
+
+def transfers_s(replica: Replica, tokens: float) -> float:
+    """Seconds that a token spends between the stages of a pipeline: one hop fewer than stages, of tokens x hidden."""
+    stages, cluster = replica.layout.pipeline, replica.cluster
+    if stages == 1:
+        return 0.0
+    sent_bytes = tokens * replica.model.hidden * replica.share.core_bytes / replica.layout.tensor
+    between = group(replica.layout, "pipeline", replica.reach)
+    return (stages - 1) * collectives.point_to_point_s(sent_bytes, between, cluster.rack.scale_up, cluster.scale_out)
 
 
 def decode_times(replica: Replica, sequences: float, keys: float) -> dict[str, float]:
@@ -161,7 +175,6 @@ def decode_times(replica: Replica, sequences: float, keys: float) -> dict[str, f
     accelerator = replica.cluster.rack.host.accelerator
     for kernel in head(replica.model, sequences, replica.share):
         times_s[_PART_OF[kernel.kind]] += kernel_s(kernel, accelerator)
-    times_s["host"] = replica.cluster.stack.host_s
     return times_s
 
 
@@ -170,9 +183,7 @@ def prefill_times(replica: Replica, tokens: float, keys: float) -> dict[str, flo
     model, share = replica.model, replica.share
     dense = layer_forward(model, tokens, keys, share, routed=False)
     routed = layer_forward(model, tokens, keys, share, routed=True) if model.experts is not None else []
-    times_s = _pass_times(replica, tokens, dense, routed)
-    times_s["host"] = replica.cluster.stack.host_s
-    return times_s
+    return _pass_times(replica, tokens, dense, routed)
 
 
 def mixed_times(replica: Replica, sequences: float) -> dict[str, float]:

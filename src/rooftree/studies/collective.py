@@ -12,7 +12,7 @@ from rooftree.models.collectives import busbw_factor, timing
 from rooftree.models.layout import Group
 from rooftree.studies.neighbours import what_if
 from rooftree.studies.results import Estimate
-from rooftree.studies.rows import Predicted, predict_all, predict_collective
+from rooftree.studies.rows import Predicted, measured_parts, predict_all, predict_collective
 from rooftree.studies.search import domain_of
 from rooftree.studies.uncertainty import FEWEST_ROWS, Residuals, estimates, origin_of_range, scale_drift
 
@@ -60,7 +60,7 @@ def ask(op: str, message_bytes: float, accelerators: int, cluster: Cluster, cata
 
     chosen = timing(op, message_bytes, group, cluster.rack.scale_up, cluster.scale_out)
     beyond = (*beyond_measured(op, accelerators, message_bytes, cluster), *what_if(cluster))
-    done, _ = predict_all(table("collectives").rows, catalogue, predict_collective)
+    done, _ = predict_all(table("collectives").rows, measured_parts(catalogue), predict_collective)
     errors = residuals(done, op=op, message_bytes=message_bytes, beyond=bool(beyond))
     found = estimates(cluster, evaluate, errors, SEED)
     return CollectiveAnswer(

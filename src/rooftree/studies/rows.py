@@ -158,11 +158,11 @@ def predict_collective(row: Measurement, catalogue: Catalogue) -> Predicted:
 def predict_all(
     rows: Sequence[Measurement], catalogue: Catalogue, predict: Callable[[Measurement, Catalogue], Predicted]
 ) -> tuple[list[Predicted], list[tuple[Measurement, str]]]:
-    """Predict every row with the parts that come with rooftree; rows not modelled come back with the reason."""
-    base, done, refused = measured_parts(catalogue), [], []
+    """Predict every row; rows that are not modelled come back with the reason."""
+    done, refused = [], []
     for row in rows:
         try:
-            done.append(predict(row, base))
+            done.append(predict(row, catalogue))
         except NotModelled as fault:
             refused.append((row, str(fault)))
     return done, refused

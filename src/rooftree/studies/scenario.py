@@ -7,13 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from rooftree.errors import RooftreeError, ScenarioError
+from rooftree.errors import CatalogueError, RooftreeError, ScenarioError
 from rooftree.facts.architecture_files import find_architecture
 from rooftree.facts.architectures import Transformer
-from rooftree.facts.catalogue import Catalogue, cluster, folders, precision
+from rooftree.facts.catalogue import Catalogue, cluster, folders, names, precision
 from rooftree.facts.hardware import Cluster
 from rooftree.facts.workloads import Serving, Training
-from rooftree.files import shown, visible
+from rooftree.files import placed, shown, visible
 from rooftree.formats.huggingface import read_config
 from rooftree.models.layout import Layout, Recompute, Shard
 from rooftree.models.steady import Replica
@@ -24,6 +24,7 @@ from rooftree.studies.serve import check_replica
 from rooftree.units import parse
 
 CORE = "bf16"
+CONFIG = "config.json"
 LIMIT = "time_per_output_token_limit"
 _Value = TypeVar("_Value")
 
@@ -124,12 +125,15 @@ def serving_scenario(
     layout: Mapping[str, int],
     catalogue: Catalogue,
 ) -> Scenario:
-    """Return the question that `rooftree infer` asks; an empty layout is searched for."""
+    """Return the question that `rooftree infer` asks; an empty layout is searched for.
+
+    An empty precision stands for the format of fewest bits that the cluster's accelerator has a rate for.
+    """
     limit = f"{time_per_output_token_limit_s!r} s" if time_per_output_token_limit_s else ""
     table: dict[str, Any] = {
         "model": model,
         "gpus": accelerators,
-        "precision": precision,
+        "precision": precision or fewest_bits(cluster, catalogue),
         "kv_precision": kv_precision,
         "input_tokens": input_tokens,
         "output_tokens": output_tokens,
@@ -139,15 +143,26 @@ def serving_scenario(
     return _from_table("serving", table, cluster, layout, catalogue)
 
 
+def fewest_bits(cluster_name: str, catalogue: Catalogue) -> str:
+    """Return the number format of fewest bits that a cluster's accelerator has a rate for; the core one if unknown."""
+    try:
+        rates = cluster(catalogue, cluster_name).rack.host.accelerator.peak_flops_per_s
+    except CatalogueError:
+        return CORE  # the cluster's own fault is told with all others
+    able = [
+        form for form in (precision(catalogue, name) for name in names(catalogue, "precision")) if form.peak in rates
+    ]
+    return min(able, key=lambda form: (form.bits, form.name)).name
+
+
 def _from_table(
     kind: str, table: dict[str, Any], cluster_name: str, layout: Mapping[str, int], catalogue: Catalogue
 ) -> Scenario:
     """Bind a question of the command line as if it stood in a file."""
-    verb = {"training": "train", "serving": "infer"}[kind]
     if layout:
         table["layout"] = dict(layout)
     whole = {"title": f"{table['model']} on {cluster_name}", "cluster": cluster_name, kind: table}
-    return _asked(whole, json.dumps(whole, sort_keys=True), catalogue, verb, Path())
+    return _asked(whole, json.dumps(whole, sort_keys=True), catalogue, "", Path())
 
 
 def _asked(table: dict[str, Any], text: str, catalogue: Catalogue, label: str, base: Path) -> Scenario:
@@ -155,7 +170,7 @@ def _asked(table: dict[str, Any], text: str, catalogue: Catalogue, label: str, b
     try:
         keys = keys_from(table, label)
     except ScenarioError as fault:
-        raise ScenarioError(*fault.faults, *(f"{label}: {line}" for line in _names(table, catalogue, base))) from None
+        raise ScenarioError(*fault.faults, *(placed(label, line) for line in _names(table, catalogue, base))) from None
     return bind(keys, text, catalogue, label, base)
 
 
@@ -190,9 +205,10 @@ def _limit_s(text: str) -> float:
 
 
 def model_named(name: str, catalogue: Catalogue, base: Path = Path()) -> Transformer:
-    """Return an architecture: of the catalogue by name, or of a config.json by path, relative to `base`."""
-    if name.endswith(".json") or "/" in name:
-        return read_config(base / name)
+    """Return an architecture: of the catalogue by name, or of a config.json or its folder by path, from `base` on."""
+    if name.endswith(".json") or "/" in name or (base / name / CONFIG).is_file():
+        path = base / name
+        return read_config(path / CONFIG if path.is_dir() else path)
     return find_architecture(name, folders(catalogue))
 
 
@@ -215,7 +231,7 @@ def bind(keys: ScenarioKeys, text: str, catalogue: Catalogue, label: str, base: 
         serving, found = _serving(keys.serving, on, catalogue, base)
         lines += found
     if lines or on is None:
-        raise ScenarioError(*(f"{label}: {line}" for line in lines))
+        raise ScenarioError(*(placed(label, line) for line in lines))
     return Scenario(
         title=keys.title,
         cluster=on,

@@ -9,19 +9,19 @@ from rooftree.facts.hardware import Cluster
 from rooftree.facts.measurements import table
 from rooftree.models.cost import usd_per_million_tokens
 from rooftree.models.power import cluster_w
-from rooftree.models.steady import first_token_s, mixed_times
+from rooftree.models.steady import NETWORK_PARTS, first_token_s, mixed_times
 from rooftree.studies.neighbours import beyond_measured, leaning, nearest_rows, what_if
 from rooftree.studies.parts_of import slices
-from rooftree.studies.results import Alternative, Answer
-from rooftree.studies.rows import predict_all, predict_serving
+from rooftree.studies.results import Alternative, Answer, Estimate
+from rooftree.studies.rows import measured_parts, predict_all, predict_serving
 from rooftree.studies.scenario import ServingQuestion
 from rooftree.studies.search import Progress
 from rooftree.studies.sensitivity import figures_used
 from rooftree.studies.serve import Served, memory, nothing_serves, search_serving, serve
 from rooftree.studies.uncertainty import estimates, origin_of_range, residuals, tight
+from rooftree.units import show
 
 SHOWN = 5
-_NETWORK = ("tensor parallel", "expert parallel")
 
 
 def metrics(served: Served, devices: int, cluster: Cluster, factor: float = 1.0) -> dict[str, float]:
@@ -41,7 +41,7 @@ def metrics(served: Served, devices: int, cluster: Cluster, factor: float = 1.0)
         "time_per_output_token_s": iteration_s * factor,
         "time_to_first_token_s": first_token_s(replica, times_s) * factor,
         "requests_per_s": tokens_per_s / replica.workload.output_tokens,
-        "network_share": sum(times_s[part] for part in _NETWORK) / iteration_s,
+        "network_share": sum(times_s[part] for part in NETWORK_PARTS) / iteration_s,
         "memory_bytes": sum(memory(replica, served.sequences).values()),
         "power_w": power_w,
         "energy_j_per_token": power_w / tokens_per_s,
@@ -85,7 +85,7 @@ def answer(question: ServingQuestion, catalogue: Catalogue, seed: int, progress:
     best, devices = found[0], question.devices
     replica = best.replica
     progress("measured runs", 0.0)
-    done, _ = predict_all(table("inference").rows, catalogue, predict_serving)
+    done, _ = predict_all(table("inference").rows, measured_parts(catalogue), predict_serving)
     mixture, accelerator = replica.model.experts is not None, replica.cluster.rack.host.accelerator
     precision = replica.workload.precision
     beyond = beyond_measured(done, accelerator=accelerator.name, precision=precision, mixture=mixture, devices=devices)
@@ -98,6 +98,8 @@ def answer(question: ServingQuestion, catalogue: Catalogue, seed: int, progress:
 
     progress("ranges", 0.0)
     ranges = estimates(replica.cluster, evaluate, errors, seed)
+    fits = tight(ranges["memory_bytes"], accelerator.memory_bytes)
+    slow = late(ranges["time_per_output_token_s"], replica.workload.time_per_output_token_limit_s)
     return Answer(
         question="serving",
         title=f"Serving {replica.model.title} on {devices:,} {accelerator.title}",
@@ -107,7 +109,7 @@ def answer(question: ServingQuestion, catalogue: Catalogue, seed: int, progress:
         memory=slices(memory(replica, best.sequences)),
         memory_capacity_bytes=accelerator.memory_bytes,
         extrapolated=bool(beyond),
-        validity=(*beyond, *lean, origin_of_range(errors), *tight(ranges["memory_bytes"], accelerator.memory_bytes)),
+        validity=(*beyond, *lean, origin_of_range(errors), *fits, *slow),
         neighbours=nearest_rows(
             done,
             model=replica.model.name,
@@ -121,6 +123,14 @@ def answer(question: ServingQuestion, catalogue: Catalogue, seed: int, progress:
         notes=(*replica.model.notes, *remarks(best, devices)),
         figures=figures_used(replica.cluster, evaluate),
     )
+
+
+def late(time_per_token: Estimate, limit_s: float) -> tuple[str, ...]:
+    """Say that a limit is met at the central value alone."""
+    if limit_s == 0 or time_per_token.high <= limit_s:
+        return ()
+    high, limit = show(time_per_token.high, "s"), show(limit_s, "s")
+    return (f"the limit of {limit} a token is met at the central value; at the slow end it takes {high}",)
 
 
 def remarks(served: Served, devices: int) -> tuple[str, ...]:

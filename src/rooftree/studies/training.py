@@ -6,6 +6,7 @@ from dataclasses import replace
 from rooftree.facts.catalogue import Catalogue
 from rooftree.facts.hardware import Cluster
 from rooftree.facts.measurements import table
+from rooftree.facts.parts import walk, with_figures
 from rooftree.models.cost import usd_per_million_tokens
 from rooftree.models.memory import training_bytes
 from rooftree.models.power import cluster_w
@@ -13,13 +14,16 @@ from rooftree.models.step import NETWORK_PARTS, Case, model_flops_per_token, ste
 from rooftree.studies.neighbours import beyond_measured, leaning, nearest_rows, what_if
 from rooftree.studies.parts_of import slices
 from rooftree.studies.results import Alternative, Answer
-from rooftree.studies.rows import predict_all, predict_training
+from rooftree.studies.rows import measured_parts, predict_all, predict_training
 from rooftree.studies.scenario import TrainingQuestion
 from rooftree.studies.search import Candidate, Found, Progress, search_training
 from rooftree.studies.sensitivity import figures_used
 from rooftree.studies.uncertainty import estimates, origin_of_range, residuals, tight
 
 SHOWN = 5
+SHOWN_PARTS = 3
+MEMORY_FIGURES = (("accelerator", "memory_bytes"), ("stack", "reserved_bytes"), ("stack", "parameter_bytes"))
+TOLD = 0.001  # pure: a thousandth of a step
 
 
 def metrics(case: Case, devices: int, factor: float = 1.0) -> dict[str, float]:
@@ -71,10 +75,36 @@ def runners_up(found: Found) -> tuple[Alternative, ...]:
 
 
 def why(best: Candidate, other: Candidate) -> str:
-    """Say which parts make a layout slower than the best, in per cent of the best's step."""
+    """Say what a layout loses to the best, in all and by the parts that change most, in per cent of the best's step."""
     changes = {part: (other.times_s[part] - best.times_s[part]) / best.step_s for part in best.times_s}
-    worse = sorted((part for part in changes if changes[part] > 0), key=lambda part: -changes[part])[:2]
-    return ", ".join(f"{part} {changes[part]:+.1%}" for part in worse) or "equal"
+    most = sorted((part for part in changes if abs(changes[part]) >= TOLD), key=lambda part: -abs(changes[part]))
+    words = ", ".join(f"{part} {changes[part]:+.1%}" for part in most[:SHOWN_PARTS])
+    total = f"{other.step_s / best.step_s - 1:+.1%} in all"
+    return f"{total}: {words}" if words else total
+
+
+def careful(cluster: Cluster) -> Cluster:
+    """Return a cluster whose figures leave a model the least memory that their ranges allow."""
+    worst = {
+        (kind, name, key): figure.high if kind == "stack" else figure.low
+        for kind, name, key, figure in walk(cluster)
+        if (kind, key.partition(".")[0]) in MEMORY_FIGURES
+    }
+    return with_figures(cluster, worst)
+
+
+def surely_fits(found: Found) -> tuple[str, ...]:
+    """Name the fastest layout that fits at the far end of every memory figure, when the fastest one does not."""
+    best = found.candidates[0]
+    worst = careful(best.case.cluster)
+    capacity_bytes = worst.rack.host.accelerator.memory_bytes
+    for other in found.candidates:
+        case = other.case
+        held_bytes = training_bytes(case.model, case.layout, case.workload, worst.stack, case.linear, case.core)
+        if sum(held_bytes.values()) <= capacity_bytes:
+            slower = f"{other.step_s / best.step_s - 1:+.1%}"
+            return () if other is best else (f"'{case.layout}' fits even so, {slower}",)
+    return ("no other layout that was looked at fits even so",)
 
 
 def _sizes(case: Case) -> tuple[int, ...]:
@@ -89,7 +119,7 @@ def answer(question: TrainingQuestion, catalogue: Catalogue, seed: int, progress
     best, devices = found.candidates[0], question.devices
     case = best.case
     progress("measured runs", 0.0)
-    done, _ = predict_all(table("training").rows, catalogue, predict_training)
+    done, _ = predict_all(table("training").rows, measured_parts(catalogue), predict_training)
     mixture, accelerator = case.model.experts is not None, case.cluster.rack.host.accelerator.name
     precision = case.workload.precision
     beyond = beyond_measured(done, accelerator=accelerator, precision=precision, mixture=mixture, devices=devices)
@@ -104,6 +134,7 @@ def answer(question: TrainingQuestion, catalogue: Catalogue, seed: int, progress
     ranges = estimates(case.cluster, evaluate, errors, seed)
     capacity_bytes = case.cluster.rack.host.accelerator.memory_bytes
     held_bytes = training_bytes(case.model, case.layout, case.workload, case.cluster.stack, case.linear, case.core)
+    fits = surely_fits(found)
     return Answer(
         question="training",
         title=f"Training {case.model.title} on {devices:,} {case.cluster.rack.host.accelerator.title}",
@@ -113,7 +144,7 @@ def answer(question: TrainingQuestion, catalogue: Catalogue, seed: int, progress
         memory=slices(held_bytes),
         memory_capacity_bytes=capacity_bytes,
         extrapolated=bool(beyond),
-        validity=(*beyond, *lean, origin_of_range(errors), *tight(ranges["memory_bytes"], capacity_bytes)),
+        validity=(*beyond, *lean, origin_of_range(errors), *tight(ranges["memory_bytes"], capacity_bytes, fits)),
         neighbours=nearest_rows(
             done,
             model=case.model.name,

@@ -83,7 +83,7 @@ def half_width(errors: Residuals) -> float:
 def estimates(
     cluster: Cluster, evaluate: Evaluate, errors: Residuals, seed: int, draws: int = DRAWS
 ) -> dict[str, Estimate]:
-    """Return each metric with the interval that holds the true value at 90 %.
+    """Return each metric with the interval that is to hold the true value at 90 %.
 
     `draws` clusters with figures from their ranges, each with a factor on the model's time drawn from the errors with
     either sign (the model is as likely wrong the other way round on a new case); the interval is from the 5 % to the
@@ -110,9 +110,10 @@ def origin_of_range(errors: Residuals) -> str:
     return f"the range is made of the model's errors on {errors.group}, and of the figures' ranges"
 
 
-def tight(memory: Estimate, capacity_bytes: float) -> tuple[str, ...]:
-    """Warn when the memory may not suffice at the high end of its range."""
+def tight(memory: Estimate, capacity_bytes: float, remedy: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Warn when the memory may not suffice at the high end of its range, and say what would."""
     if memory.high <= capacity_bytes:
         return ()
     high, capacity = show(memory.high, "B"), show(capacity_bytes, "B")
-    return (f"the layout may not fit: at the high end of its range it needs {high} of {capacity}",)
+    warning = f"the layout may not fit: at the high end of its range it needs {high} of {capacity}"
+    return ("; ".join((warning, *remedy)),)

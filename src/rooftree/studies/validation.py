@@ -37,12 +37,9 @@ class Summary:
 
 
 def summary(rows: int, done: Sequence[Predicted], calibration: Sequence[Predicted]) -> Summary:
-    """Summarise predicted rows; their intervals come from the errors of the calibration rows of the same kind."""
+    """Summarise predicted rows; their intervals come from the calibration rows of the same kind, each without itself."""
     sizes = sorted(abs(one.error) for one in done)
-    widths = [
-        half_width(residuals(calibration, mixture=o.mixture, precision=o.row.conditions["precision"], beyond=False))
-        for o in done
-    ]
+    widths = [half_width_of(one, calibration) for one in done]
     inside = [abs(one.log_time_error) <= width for one, width in zip(done, widths, strict=True)]
     return Summary(
         rows=rows,
@@ -53,6 +50,13 @@ def summary(rows: int, done: Sequence[Predicted], calibration: Sequence[Predicte
         coverage_share=mean(inside),
         half_width=median(math.expm1(width) for width in widths),
     )
+
+
+def half_width_of(one: Predicted, calibration: Sequence[Predicted]) -> float:
+    """Return the half-width of a row's interval in the logarithm of the time, from the other rows alone."""
+    others = [other for other in calibration if other.row.id != one.row.id]
+    precision = one.row.conditions["precision"]
+    return half_width(residuals(others, mixture=one.mixture, precision=precision, beyond=False))
 
 
 def shown_rows(done: Sequence[Predicted]) -> list[Predicted]:

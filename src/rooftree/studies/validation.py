@@ -37,7 +37,7 @@ class Summary:
 
 
 def summary(rows: int, done: Sequence[Predicted], calibration: Sequence[Predicted]) -> Summary:
-    """Summarise predicted rows; their intervals come from the calibration rows of the same kind, each without itself."""
+    """Summarise predicted rows; their intervals come from calibration rows of the same kind, each without itself."""
     sizes = sorted(abs(one.error) for one in done)
     widths = [half_width_of(one, calibration) for one in done]
     inside = [abs(one.log_time_error) <= width for one, width in zip(done, widths, strict=True)]

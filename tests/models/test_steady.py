@@ -75,10 +75,14 @@ def test_a_tensor_group_sums_after_attention_and_mlp(replica):
     assert made == {"tensor parallel": pytest.approx(2 * (12e-6 + 1000 / 50e9))}
 
 
-def test_experts_replace_the_second_sum_by_an_exchange(replica, mixed):
+def test_experts_bring_an_exchange_beside_the_sum_of_the_shared_ones(replica, mixed):
+    assert mixed.experts.shared
     made = steady.layer_communication(replica(mixed, tensor=2, data=2, expert=4), 5, routed=True)
     # 5/2 tokens x 2 experts x 200 B to 4 devices at 80 GB/s, twice
     assert made["expert parallel"] == pytest.approx(2 * (11e-6 + 1000 * 3 / 4 / 80e9))
+    assert made["tensor parallel"] == pytest.approx(2 * (12e-6 + 1000 / 50e9))
+    alone = replace(mixed, experts=replace(mixed.experts, shared=0))
+    made = steady.layer_communication(replica(alone, tensor=2, data=2, expert=4), 5, routed=True)
     assert made["tensor parallel"] == pytest.approx(12e-6 + 1000 / 50e9)
 
 

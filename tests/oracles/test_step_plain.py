@@ -176,7 +176,8 @@ class Plain:
         m, lay = self.model, self.layout
         again = lay.recompute == "full"
         if lay.tensor > 1:
-            for _ in range(1 if routed else 2):  # around attention, and around a dense MLP
+            lone = routed and m.experts.shared == 0  # else: around attention, and around a dense MLP or shared experts
+            for _ in range(1 if lone else 2):
                 for _ in range(7 if again else 5):
                     self.wait("tensor parallel", "tensor", self.ring(self.tokens * m.hidden * BF16, "tensor"))
         if lay.context > 1:

@@ -193,6 +193,11 @@ def mlp(model: Transformer, tokens: float, share: Slice, *, routed: bool) -> lis
     return kernels
 
 
+def has_tensor_mlp(model: Transformer, *, routed: bool) -> bool:
+    """Whether a layer has an MLP that the tensor group splits: a dense one, or shared experts beside the routed."""
+    return not routed or model.experts is None or model.experts.shared > 0
+
+
 def layer_forward(model: Transformer, tokens: float, keys: float, share: Slice, *, routed: bool) -> list[Kernel]:
     """All kernels of a layer's forward pass: two norms with their residual sums, attention, MLP."""
     sliced = tokens / share.tensor * model.hidden

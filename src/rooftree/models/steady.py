@@ -8,7 +8,7 @@ from rooftree.facts.hardware import Cluster, Precision
 from rooftree.facts.workloads import Serving
 from rooftree.models import collectives
 from rooftree.models.efficiency import kernel_s
-from rooftree.models.kernels import Kernel, Slice, gemm, head, layer_forward, mlp, projections, stream
+from rooftree.models.kernels import Kernel, Slice, gemm, has_tensor_mlp, head, layer_forward, mlp, projections, stream
 from rooftree.models.layout import GroupKind, Layout, group
 from rooftree.models.memory import cached_bytes
 from rooftree.models.roofline import Work
@@ -114,8 +114,8 @@ def decode_layer(replica: Replica, sequences: float, keys: float, *, routed: boo
 def layer_communication(replica: Replica, tokens: float, *, routed: bool) -> dict[str, float]:
     """Seconds of a layer's collectives in a forward pass of `tokens` tokens on each attention rank.
 
-    Tensor parallel: an all-reduce of tokens x hidden after attention and after a dense MLP. Expert parallel: dispatch
-    and combine, all-to-all of tokens x active experts x hidden.
+    Tensor parallel: an all-reduce of tokens x hidden after attention, and after a dense MLP or shared experts. Expert
+    parallel: dispatch and combine, all-to-all of tokens x active experts x hidden.
     """
     model, layout, cluster = replica.model, replica.layout, replica.cluster
     up, out, exposed = cluster.rack.scale_up, cluster.scale_out, cluster.stack.exposed
@@ -126,7 +126,7 @@ def layer_communication(replica: Replica, tokens: float, *, routed: bool) -> dic
         return collectives.timing(op, message_bytes, group(layout, kind, replica.reach), up, out).time_s
 
     if layout.tensor > 1:
-        reductions = 1 if routed and layout.expert > 1 else 2
+        reductions = 2 if has_tensor_mlp(model, routed=routed) or layout.expert == 1 else 1
         times_s["tensor parallel"] = reductions * exchange_s(
             "all_reduce", tokens * model.hidden * value_bytes, "tensor"
         )

@@ -8,7 +8,7 @@ from rooftree.facts.hardware import Cluster, Precision
 from rooftree.facts.workloads import Training
 from rooftree.models import collectives
 from rooftree.models.efficiency import kernel_s
-from rooftree.models.kernels import Kernel, Slice, backward, head, layer_forward
+from rooftree.models.kernels import Kernel, Slice, backward, has_tensor_mlp, head, layer_forward
 from rooftree.models.layout import Group, GroupKind, Layout, group
 from rooftree.models.memory import local_parameters
 from rooftree.models.pipeline import bubble_share, stage_layers
@@ -88,17 +88,18 @@ def kernel_times(case: Case, kernels: list[Kernel]) -> dict[str, float]:
 def layer_communication(case: Case, *, routed: bool, recompute: bool) -> dict[str, float]:
     """Exposed seconds of a layer's collectives for one microbatch, forward and backward.
 
-    Tensor parallel with sequence parallelism: an all-gather and a reduce-scatter of tokens x hidden around attention
-    and around a dense MLP, in both passes, and one more all-gather each in the backward pass. Context parallel: keys
-    and values are gathered in both passes and their gradients scattered. Expert parallel: dispatch and combine in both
-    passes, tokens x active experts x hidden. Each is multiplied by the share that the software stack leaves exposed.
+    Tensor parallel with sequence parallelism: an all-gather and a reduce-scatter of tokens x hidden around attention,
+    and around a dense MLP or shared experts, in both passes, and one more all-gather each in the backward pass.
+    Context parallel: keys and values are gathered in both passes and their gradients scattered. Expert parallel:
+    dispatch and combine in both passes, tokens x active experts x hidden. Each is multiplied by the share that the
+    software stack leaves exposed.
     """
     model, layout, share = case.model, case.layout, case.share
     up, out, exposed = case.cluster.rack.scale_up, case.cluster.scale_out, case.cluster.stack.exposed
     times_s: dict[str, float] = {}
     passes = 3 if recompute else 2
     if layout.tensor > 1:
-        blocks = 1 if routed else 2
+        blocks = 2 if has_tensor_mlp(model, routed=routed) else 1
         gathered_bytes = case.tokens * model.hidden * share.core_bytes
         ring_s = collectives.ring_s(gathered_bytes, case.group("tensor"), up, out, rounds=1)
         times_s["tensor parallel"] = blocks * (2 * passes + 1) * ring_s * exposed["tensor"]

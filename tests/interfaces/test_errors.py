@@ -16,6 +16,7 @@ from rooftree.errors import CatalogueError, DoesNotFit
         (["trian"], "there is no verb 'trian'; did you mean 'train'?"),
         (["zzzzzz"], "known: catalogue, collective, doctor, explain, infer, run, train"),
         (["train", "m", "--gpsu", "8"], "did you mean '--gpus'?"),
+        (["train", "m", "--data", "8"], "No such option '--data'"),
         (["train"], "Missing argument 'MODEL'"),
         (["train", "m", "--gpus", "0"], "0 is not in the range x>=1"),
         (["train", "m", "--cluster", "azure-gb300"], "did you mean 'azure-gb300-4608'?"),

@@ -79,7 +79,8 @@ class Verbs(click.Group):
     subcommand_metavar="VERB …",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="\b\nExamples:\n  rooftree train llama-3.1-405b --cluster azure-gb300-4608 --gpus 512\n"
-    '  rooftree collective all_reduce --bytes "1 GiB" --gpus 72\n  rooftree run scenarios/azure-gb300.toml -o out/first',
+    '  rooftree collective all_reduce --bytes "1 GiB" --gpus 72\n'
+    "  rooftree run scenarios/azure-gb300.toml -o out/first",
 )
 @click.version_option(__version__, prog_name="rooftree")
 def cli() -> None:

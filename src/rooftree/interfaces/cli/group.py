@@ -50,6 +50,25 @@ class Verbs(click.Group):
         assert isinstance(command, click.Command)  # noqa: S101
         return command
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options before the verb, or say that one belongs behind it."""
+        words = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as fault:
+            option = fault.option_name
+            takers = [verb for verb in VERBS if option in self._options(ctx, verb)]
+            if not takers:
+                raise
+            only = takers[0] if len(takers) == 1 else "VERB"
+            verb = next((word for word in words if word in takers), only)
+            raise click.UsageError(f"options come after the verb; write rooftree {verb} … {option}", ctx) from None
+
+    def _options(self, ctx: click.Context, verb: str) -> set[str]:
+        """Return the options of a verb as they are written."""
+        command = self.get_command(ctx, verb)
+        return {spelling for parameter in command.params for spelling in parameter.opts} if command else set()
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

@@ -34,6 +34,7 @@ from rooftree.errors import CatalogueError, DoesNotFit
         (["infer", "m", "--tpot", "50"], "'50' has no unit; write '50 ms'"),
         (["infer", "m", "--tpot", "soon"], "'soon' is not a number with a unit"),
         (["explain", "mfuu"], "there is no metric 'mfuu'; did you mean 'mfu'?"),
+        (["explain", "tpott"], "there is no metric 'tpott'; did you mean 'tpot'?"),
         (["catalogue", "somewher"], "did you mean 'somewhere'?"),
         (["catalogue", "--catalogue", "no/such/folder"], "Directory 'no/such/folder' does not exist"),
     ],

@@ -1,3 +1,4 @@
+import json
 import math
 from dataclasses import replace
 
@@ -23,6 +24,36 @@ def test_every_metric_is_explained_in_full():
         assert metric.better in ("lower", "higher"), metric.name
         assert all((metric.title, metric.equation, metric.inputs, metric.model, metric.validity, metric.source))
         assert (metric.unit == "1/s") == bool(metric.counts), metric.name
+
+
+COMMON = {
+    "tpot": "time_per_output_token_s",
+    "ttft": "time_to_first_token_s",
+    "memory": "memory_bytes",
+    "power": "power_w",
+    "energy": "energy_j_per_token",
+    "cost": "usd_per_million_tokens",
+    "mfu": "mfu",
+    "MFU": "mfu",
+    "bubble": "bubble_share",
+    "busbw": "busbw_bytes_per_s",
+    "algbw": "algbw_bytes_per_s",
+}
+
+
+@pytest.mark.parametrize("name", COMMON)
+def test_a_metric_is_found_by_its_common_names(rooftree, name):
+    assert json.loads(rooftree("explain", name, "--json").out)["name"] == COMMON[name]
+
+
+def test_an_explanation_shows_the_common_names_too(rooftree):
+    assert rooftree("explain", "tpot").out.startswith("Time per output token (time_per_output_token_s, tpot)\n")
+
+
+def test_a_name_is_of_one_metric():
+    names = [name for metric in metrics().values() for name in (metric.name, *metric.also)]
+    assert sorted(set(names)) == sorted(names)
+    assert [name for name in names if name != name.casefold()] == []
 
 
 def test_figures_keep_their_published_wording_where_it_is_what_we_use(result):

@@ -55,6 +55,12 @@ def test_the_answer_comes_first(page):
     assert page.index(">extrapolated<") < page.index("Where the time goes")
 
 
+def test_the_headline_stands_at_the_top_and_pictures_keep_to_their_place(page):
+    assert re.search(r"\.answer {[^}]*align-items: start;", page)
+    assert re.search(r"\.picture {[^}]*overflow: hidden;", page)
+    assert "new ResizeObserver(() => Plotly.relayout(place, { autosize: true })).observe(place);" in page
+
+
 def test_names_of_files_are_no_html(result, sources):
     evil = "</script><img src=https://evil.test/x onerror=alert(1)>"
     answer = result.answers[0]

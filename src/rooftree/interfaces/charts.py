@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 
-from rooftree.interfaces.looks import ALARM, COLOURS, INK, SHADE, Chart, blank, escaped, row_line
+from rooftree.interfaces.looks import ALARM, COLOURS, INK, SHADE, Chart, blank, escaped, row_line, tick, ticks
+from rooftree.interfaces.metrics import described
 from rooftree.interfaces.words import by_weight, change, neighbour_value, off
 from rooftree.studies.results import Answer, Evidence, FigureUse, Neighbour, Slice
-from rooftree.units import show
+from rooftree.units import UNITS, show
 
 _MOST_FIGURES = 12
-_ROW_PX = 30
-_CHANGE = "change of the headline, or of the metric after →"
+_ROW_PX = 46
+_CHANGE = "change of the headline,<br>or of the metric after →"
+_OF_SPLIT = {"fit": COLOURS[0], "test": COLOURS[1]}
 
 
 def time_chart(answer: Answer) -> Chart:
@@ -47,6 +49,8 @@ def tornado(answer: Answer) -> Chart:
     headline = next(iter(answer.metrics), "")
     moved = ["" if use.metric == headline else f" → {use.metric}" for use in uses]
     names = [escaped(f"{use.part} · {use.key}{more}") for use, more in zip(uses, moved, strict=True)]
+    lines = [[use.part, use.key, more.strip()] for use, more in zip(uses, moved, strict=True)]
+    labels = ["<br>".join(escaped(line) for line in each if line) for each in lines]
     ends: tuple[tuple[str, list[float]], ...] = (
         ("at its low", [use.effect_low for use in uses]),
         ("at its high", [use.effect_high for use in uses]),
@@ -58,7 +62,7 @@ def tornado(answer: Answer) -> Chart:
             "orientation": "h",
             "name": name,
             "x": effects,
-            "y": names,
+            "y": labels,
             "marker": {"color": colour, "opacity": 0.55 if name == "at its low" else 1.0},
             "hovertext": [f"{at} {name}: {change(effect)}" for at, effect in zip(names, effects, strict=True)],
             "hoverinfo": "text",
@@ -67,7 +71,9 @@ def tornado(answer: Answer) -> Chart:
     ]
     chart = blank(bars, height_px=90 + _ROW_PX * len(uses))
     chart["layout"].update(barmode="overlay", showlegend=False)
-    chart["layout"]["xaxis"].update(tickformat="+.0%", title={"text": _CHANGE}, zerolinecolor=INK)
+    chart["layout"]["yaxis"]["tickfont"] = {"size": 11}
+    axis = {"tickformat": "+.0%", "nticks": 4, "tickangle": 0}
+    chart["layout"]["xaxis"].update(axis, title={"text": _CHANGE}, zeroline=True, zerolinecolor=INK)
     return chart
 
 
@@ -118,8 +124,7 @@ def _scatter(rows: list[Neighbour]) -> Chart:
         "hoverinfo": "skip",
     }
     traces = [diagonal]
-    splits = list(dict.fromkeys(row.split for row in rows))
-    for split, colour in zip(splits, COLOURS, strict=False):
+    for split in dict.fromkeys(row.split for row in rows):
         ours = [row for row in rows if row.split == split]
         words = [f"measured {neighbour_value(row, row.measured)}, we are {off(row)}" for row in ours]
         traces.append(
@@ -129,15 +134,19 @@ def _scatter(rows: list[Neighbour]) -> Chart:
                 "name": f"{split} rows",
                 "x": [row.measured for row in ours],
                 "y": [row.predicted for row in ours],
-                "marker": {"color": colour, "size": 11},
+                "marker": {"color": _OF_SPLIT.get(split, COLOURS[2]), "size": 11},
                 "hovertext": [f"{escaped(row.what)}<br>{told}" for row, told in zip(ours, words, strict=True)],
                 "hoverinfo": "text",
             }
         )
     chart = blank(traces, height_px=340)
-    axis = {"type": "log", "tickformat": "~s", "nticks": 6}
-    chart["layout"]["xaxis"].update(axis, title={"text": "measured"})
-    chart["layout"]["yaxis"].update(axis, title={"text": "predicted"})
+    unit, counts = (rows[0].unit if rows[0].unit in UNITS else "1"), described(rows[0].metric).counts
+    marks = ticks(*ends)
+    axis = {"type": "log", "tickmode": "array", "tickvals": marks, "ticktext": [tick(mark, unit) for mark in marks]}
+    of_what = f" ({counts}/s)" if counts else ""
+    chart["layout"]["xaxis"].update(axis, tickangle=0, title={"text": f"measured{of_what}"})
+    chart["layout"]["yaxis"].update(axis, title={"text": f"predicted{of_what}"})
+    chart["layout"]["legend"] = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"}
     return chart
 
 

@@ -1,5 +1,7 @@
-// Draws each picture from the JSON beside its place.
+// Draws each picture from the JSON beside its place, and anew when the place gets another width.
 for (const data of document.querySelectorAll("script[data-picture]")) {
   const chart = JSON.parse(data.textContent);
-  Plotly.newPlot(data.dataset.picture, chart.data, chart.layout, { responsive: true, displayModeBar: false });
+  const place = document.getElementById(data.dataset.picture);
+  Plotly.newPlot(place, chart.data, chart.layout, { displayModeBar: false });
+  new ResizeObserver(() => Plotly.relayout(place, { autosize: true })).observe(place);
 }

@@ -129,8 +129,8 @@ TRAINING = Answer(
     validity=("4,608 GPUs are 9 × the largest measured row of this generation (512).",),
     neighbours=NEIGHBOURS,
     alternatives=(
-        Alternative(layout="tensor 8, pipeline 4, data 144", headline=6.71, why="more exposed tensor exchange"),
-        Alternative(layout="tensor 2, pipeline 16, data 144", headline=6.93, why="a longer pipeline bubble"),
+        Alternative(layout="tp8 pp4 dp144", headline=6.71, why="more exposed tensor exchange"),
+        Alternative(layout="tp2 pp16 dp144", headline=6.93, why="a longer pipeline bubble"),
     ),
     candidates=1234,
     notes=("Expert balance is not in question: the model is dense.",),

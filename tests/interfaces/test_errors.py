@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,13 @@ from rooftree.errors import CatalogueError, DoesNotFit
         (["trian"], "there is no verb 'trian'; did you mean 'train'?"),
         (["zzzzzz"], "known: catalogue, collective, doctor, explain, infer, run, train"),
         (["train", "m", "--gpsu", "8"], "did you mean '--gpus'?"),
+        (["train", "m", "--data", "8"], "No such option '--data'"),
+        (["--json", "train", "m"], "options come after the verb; write rooftree train … --json"),
+        (["-o", "there", "infer", "m"], "options come after the verb; write rooftree infer … -o"),
+        (["--tpot=5 ms", "infer", "m"], "options come after the verb; write rooftree infer … --tpot"),
+        (["--bytes", "1 GB", "train"], "options come after the verb; write rooftree collective … --bytes"),
+        (["--catalogue", "there"], "options come after the verb; write rooftree VERB … --catalogue"),
+        (["--jsno", "train", "m"], "No such option '--jsno'"),
         (["train"], "Missing argument 'MODEL'"),
         (["train", "m", "--gpus", "0"], "0 is not in the range x>=1"),
         (["train", "m", "--cluster", "azure-gb300"], "did you mean 'azure-gb300-4608'?"),
@@ -26,6 +34,7 @@ from rooftree.errors import CatalogueError, DoesNotFit
         (["infer", "m", "--tpot", "50"], "'50' has no unit; write '50 ms'"),
         (["infer", "m", "--tpot", "soon"], "'soon' is not a number with a unit"),
         (["explain", "mfuu"], "there is no metric 'mfuu'; did you mean 'mfu'?"),
+        (["explain", "tpott"], "there is no metric 'tpott'; did you mean 'tpot'?"),
         (["catalogue", "somewher"], "did you mean 'somewhere'?"),
         (["catalogue", "--catalogue", "no/such/folder"], "Directory 'no/such/folder' does not exist"),
     ],
@@ -102,4 +111,57 @@ def test_a_broken_part_fails_doctor_and_only_that(rooftree, backend):
     failing = [check for check in json.loads(outcome.out)["checks"] if not check["good"]]
     assert outcome.status == 1
     assert [check["what"] for check in failing] == ["efficiency", "site", "prices"]
-    assert "rack/x.toml: hosts: missing; add it" in failing[0]["detail"]
+    assert [check["faults"] for check in failing] == [["rack/x.toml: hosts: missing; add it"], [], []]
+    assert failing[0]["detail"] == "1 of 1 parts cannot be used: blackwell"
+    assert failing[1]["detail"] == "1 of 1 parts cannot be used: somewhere; the faults are told above"
+
+
+WRONG = """
+[figures.memory_bandwidth_bytes_per_s]
+value = "4"
+basis = "assumed"
+source = "ROOFTREE"
+where = "a question of what would be if it were half"
+low = "3.9 TB/s"
+high = "4.1 TB/s"
+note = "what if"
+[figures.memory_bandwidht_bytes_per_s]
+value = "4 TB/s"
+"""
+
+
+def test_doctor_tells_each_fault_once_on_a_line_of_its_own(rooftree, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("gb300", "h200"):
+        path = Path("mine/accelerator") / f"{name}.toml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(WRONG)
+    outcome = rooftree("doctor", "--catalogue", "mine")
+    lines = outcome.out.splitlines()
+    assert outcome.status == 1
+    faults = [line for line in lines if line.startswith("      mine/")]
+    assert len(faults) == 4
+    files = [line.split(": ")[0].strip() for line in faults]
+    assert files == 2 * ["mine/accelerator/gb300.toml"] + 2 * ["mine/accelerator/h200.toml"]
+    assert outcome.out.count("unknown figure; did you") == 2
+    assert max(map(len, lines[lines.index(faults[0]) :])) <= 100
+    failing = [line.split(":")[0] for line in lines if line.startswith("FAILS")]
+    assert failing == [f"FAILS {kind}" for kind in ("accelerator", "host", "rack", "cluster")]
+
+
+def test_doctor_goes_on_behind_broken_sources(rooftree, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine/accelerator").mkdir(parents=True)
+    Path("mine/sources.toml").write_text('[X]\ntitle = "a"\npublisher = "b"\ndate = "2025"\n')
+    Path("mine/accelerator/gb300.toml").write_text(WRONG)
+    out = rooftree("doctor", "--catalogue", "mine").out
+    assert out.count("mine/sources.toml: X.where: must be a text") == 1
+    assert out.count("'4' has no unit") == 1
+
+
+def test_doctor_tells_what_is_wrong_with_a_folder(rooftree, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine").mkdir()
+    outcome = rooftree("doctor", "--catalogue", "mine")
+    assert outcome.status == 1
+    assert "FAILS catalogue: cannot be opened\n      mine: holds no part files;" in outcome.out

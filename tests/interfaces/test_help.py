@@ -3,6 +3,7 @@ import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,8 @@ from rooftree.facts.architecture_files import architecture_names
 from rooftree.facts.catalogue import folders, names, open_catalogue
 from rooftree.interfaces.cli import cli
 from rooftree.interfaces.cli.group import VERBS
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("verb", ["", *VERBS])
@@ -53,12 +56,15 @@ def test_version(rooftree):
     assert rooftree("--version").out.startswith("rooftree, version 0.")
 
 
-def test_examples_name_what_is_in_the_catalogue():
+def test_examples_name_what_is_there():
     catalogue = open_catalogue()
     examples = " ".join(cli.get_command(None, verb).epilog for verb in VERBS) + cli.epilog
     clusters = set(re.findall(r"--cluster (\S+)", examples))
     models = set(re.findall(r"rooftree (?:train|infer) (\S+)", examples)) - {"path/to/config.json"}
     assert clusters
     assert clusters <= set(names(catalogue, "cluster"))
+    scenarios = set(re.findall(r"rooftree run (\S+)", examples))
+    assert scenarios
+    assert [path for path in scenarios if not (ROOT / path).is_file()] == []
     assert models
     assert models <= set(architecture_names(folders(catalogue)))

@@ -94,6 +94,29 @@ def test_everything_that_the_answer_rests_on_is_named(page, result):
     assert result.key in text
 
 
+def test_rows_are_told_apart_and_nothing_is_said_to_be_fitted_on_them(page):
+    words = " ".join(" ".join(Page(page).words).split())
+    assert "Nothing was fitted on end-to-end runs." in words
+    assert "Ranges come from the errors on rows marked “fit”; rows marked “test” set nothing." in words
+    assert "4.1 % too slow" in words
+    assert "7.7 % too fast" in words
+
+
+def test_short_forms_of_layouts_are_explained(page, result, sources):
+    legend = "tp tensor, cp context, pp pipeline, dp data, ep expert parallel; vp chunks a stage; mb microbatch"
+    assert legend in page
+    without = replace(result, answers=(replace(result.answers[0], alternatives=()),))
+    assert legend not in render(without, sources)
+
+
+def test_figures_of_the_user_are_named_by_their_layer(page, result, sources):
+    use = result.answers[0].figures[1]
+    uses = (replace(use, figure=replace(use.figure, layer="<hbm>")),)
+    own = render(replace(result, answers=(replace(result.answers[0], figures=uses),)), sources)
+    assert "Figures from your catalogue: &lt;hbm&gt; (1)" in own
+    assert "your catalogue" not in page
+
+
 def test_a_bare_result_has_a_report_too(result):
     bare = replace(
         result.answers[0], time=(), memory=(), neighbours=(), alternatives=(), notes=(), figures=(), extrapolated=False

@@ -43,7 +43,7 @@ def test_infer_asks_with_its_defaults_and_reads_the_limit(rooftree, backend):
         "model": "llama",
         "cluster": "azure-gb300-4608",
         "accelerators": 72,
-        "precision": "nvfp4",
+        "precision": "",
         "kv_precision": "fp8",
         "input_tokens": 1024,
         "output_tokens": 256,
@@ -51,6 +51,13 @@ def test_infer_asks_with_its_defaults_and_reads_the_limit(rooftree, backend):
         "time_per_output_token_limit_s": 0.03,
         "layout": {},
     }
+
+
+def test_infer_passes_the_layout_on(rooftree, backend):
+    rooftree("infer", "m", "--tensor", "2", "--expert", "16", "--data", "8", "--precision", "fp8", "--json")
+    named = backend.questions[-1][2]
+    assert named["layout"] == {"tensor": 2, "expert": 16, "data": 8}
+    assert named["precision"] == "fp8"
 
 
 def test_collective_reads_units_and_dashes(rooftree, backend, snapshot):

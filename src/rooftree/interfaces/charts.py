@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rooftree.interfaces.looks import ALARM, COLOURS, INK, SHADE, Chart, blank, escaped, row_line
-from rooftree.interfaces.words import by_weight, change, neighbour_value
+from rooftree.interfaces.words import by_weight, change, neighbour_value, off
 from rooftree.studies.results import Answer, Evidence, FigureUse, Neighbour, Slice
 from rooftree.units import show
 
@@ -121,7 +121,7 @@ def _scatter(rows: list[Neighbour]) -> Chart:
     splits = list(dict.fromkeys(row.split for row in rows))
     for split, colour in zip(splits, COLOURS, strict=False):
         ours = [row for row in rows if row.split == split]
-        words = [f"measured {neighbour_value(row, row.measured)}, ours {change(row.error)}" for row in ours]
+        words = [f"measured {neighbour_value(row, row.measured)}, we are {off(row)}" for row in ours]
         traces.append(
             {
                 "type": "scatter",

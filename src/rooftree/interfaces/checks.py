@@ -3,12 +3,13 @@
 import importlib
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from rooftree import __version__
 from rooftree.errors import RooftreeError
@@ -20,11 +21,12 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One thing that was looked at."""
+    """One thing that was looked at; `faults` are told one by one below it."""
 
     what: str
     good: bool
     detail: str
+    faults: tuple[str, ...] = ()
 
 
 def all_checks(catalogues: Sequence[Path]) -> list[Check]:
@@ -88,30 +90,51 @@ def _report() -> str:
 
 
 def _parts(catalogues: Sequence[Path]) -> Iterator[Check]:
-    """Look at each layer of the catalogue and load each part."""
+    """Look at each layer of the catalogue and load each part; each fault is told where it is met first."""
     try:
         from rooftree.facts.architecture_files import architecture_names, find_architecture
         from rooftree.facts.catalogue import folders, load, names, open_catalogue, sources
         from rooftree.facts.hardware import KINDS
 
         catalogue = open_catalogue(catalogues)
-        known = sources(catalogue)
     except (ImportError, RooftreeError) as fault:
-        yield Check(what="catalogue", good=False, detail=clean(str(fault)))
+        yield Check(what="catalogue", good=False, detail="cannot be opened", faults=_faults(fault))
         return
     for layer in catalogue.layers:
         yield Check(what=f"layer {layer.name}", good=True, detail=str(layer.path))
-    yield Check(what="sources", good=bool(known), detail=f"{len(known)} documents")
+    told: set[str] = set()
+    try:
+        yield Check(what="sources", good=True, detail=f"{len(sources(catalogue))} documents")
+    except RooftreeError as fault:
+        told.update(_faults(fault))
+        yield Check(what="sources", good=False, detail="cannot all be read", faults=_faults(fault))
     for kind in KINDS:
+        loads = {name: partial(load, catalogue, kind, name) for name in names(catalogue, kind)}
+        yield _all_of(kind, "parts", loads, told)
+    places = folders(catalogue)
+    shapes = {name: partial(find_architecture, name, places) for name in architecture_names(places)}
+    yield _all_of("architecture", "shapes", shapes, told)
 
-        def look(kind: str = kind) -> str:
-            loaded = [load(catalogue, kind, name) for name in names(catalogue, kind)]
-            return f"{len(loaded)} parts, {sum(len(part.figures) for part in loaded)} figures"
 
-        yield _checked(kind, look)
+def _all_of(what: str, things: str, looks: Mapping[str, Callable[[], Any]], told: set[str]) -> Check:
+    """Return the outcome of several looks; faults go to `told`, and those that are there already are not told again."""
+    found, broken, new = [], [], list[str]()
+    for name, look in looks.items():
+        try:
+            found.append(look())
+        except Exception as fault:
+            broken.append(name)
+            new += [line for line in _faults(fault) if line not in told]
+            told.update(new)
+    if broken:
+        known = "" if new else "; the faults are told above"
+        which = f"{len(broken)} of {len(looks)} {things} cannot be used: {', '.join(broken)}"
+        return Check(what=what, good=False, detail=clean(which) + known, faults=tuple(new))
+    figures = sum(len(getattr(part, "figures", ())) for part in found)
+    return Check(what=what, good=True, detail=f"{len(found)} {things}" + (f", {figures} figures" if figures else ""))
 
-    def shapes() -> str:
-        places = folders(catalogue)
-        return f"{len([find_architecture(name, places) for name in architecture_names(places)])} shapes"
 
-    yield _checked("architecture", shapes)
+def _faults(fault: Exception) -> tuple[str, ...]:
+    """Return the lines of a fault, one for each thing that is wrong."""
+    lines = fault.faults if isinstance(fault, RooftreeError) else (f"{type(fault).__name__}: {fault}",)
+    return tuple(clean(line) for line in lines)

@@ -13,7 +13,10 @@ from rooftree.units import unit_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """A metric in words. `counts` names what a rate counts; `better` is `lower`, `higher` or empty."""
+    """A metric in words. `counts` names what a rate counts; `better` is `lower`, `higher` or empty.
+
+    `also` are other names that it goes by.
+    """
 
     name: str
     title: str
@@ -26,6 +29,7 @@ class Metric:
     better: str = ""
     counts: str = ""
     percent: bool = False
+    also: tuple[str, ...] = ()
 
 
 @cache
@@ -40,16 +44,19 @@ def metrics() -> Mapping[str, Metric]:
 
 
 def metric(name: str) -> Metric:
-    """Return an explained metric.
+    """Return an explained metric by its name or another that it goes by, in whatever case.
 
+    >>> metric("TPOT").name
+    'time_per_output_token_s'
     >>> metric("step")
     Traceback (most recent call last):
     ...
     rooftree.errors.ScenarioError: there is no metric 'step'; did you mean 'step_s'?
     """
-    if name not in metrics():
-        raise ScenarioError(f"there is no metric '{name[:60]}'; {nearest(name[:60], metrics())}")
-    return metrics()[name]
+    called = {other: one for one in metrics().values() for other in (one.name, *one.also)}
+    if name.casefold() not in called:
+        raise ScenarioError(f"there is no metric '{name[:60]}'; {nearest(name[:60], called)}")
+    return called[name.casefold()]
 
 
 def described(name: str) -> Metric:

@@ -35,14 +35,18 @@ def render(result: Result, sources: Mapping[str, Source]) -> str:
         layout=words.layout_words,
         neighbour=words.neighbour_value,
         figure_value=words.figure_value,
+        figure_here=words.figure_here,
         figure_range=words.figure_range,
+        off=words.off,
         by_weight=words.by_weight,
         coloured=_coloured,
     )
     template = environment.from_string(_text("report.html.j2"))
     page: str = template.render(
         result=result,
-        scale=words.scale(result),
+        place=words.place(result),
+        own_figures=words.own_figures(result),
+        codes=words.CODES,
         sources=sources,
         metrics=_metrics(result),
         pictures=_pictures(result),

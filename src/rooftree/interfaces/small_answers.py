@@ -39,7 +39,7 @@ def collective(reply: "CollectiveAnswer", cluster: str) -> None:
 def explanation(metric: Metric) -> None:
     """Print what a metric means."""
     out = console()
-    out.print(f"{metric.title} ({metric.name})", style="bold")
+    out.print(f"{metric.title} ({', '.join((metric.name, *metric.also))})", style="bold")
     table = grid("", "")
     table.show_header = False
     better = f"{metric.better} is better" if metric.better else "neither way"

@@ -1,28 +1,34 @@
 """Answers on a terminal: at most 100 columns, colours only where there is a terminal."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from rich.cells import cell_len
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from rooftree.interfaces.metrics import described
 from rooftree.interfaces.screen import console, grid
 from rooftree.interfaces.words import (
+    CODES,
     by_weight,
-    change,
     clean,
     effect,
+    figure_here,
     figure_range,
     figure_value,
     interval,
     layout_words,
     neighbour_value,
+    off,
+    own_figures,
     percent,
+    place,
     quantity,
-    scale,
 )
-from rooftree.studies.results import Answer, Result, Slice
+from rooftree.studies.results import Answer, FigureUse, Result, Slice
 from rooftree.units import show as show_quantity
 
 _MOST_ROWS = 5
@@ -35,7 +41,9 @@ def show(result: Result, report: Path | None) -> None:
     """Print the summary of a result, the answer first."""
     out = console()
     out.print(clean(result.title), style="bold")
-    out.print(f"{scale(result):,} accelerators of {clean(result.cluster)}", style="dim")
+    out.print(place(result), style="dim")
+    if own_figures(result):
+        out.print(f"Figures from your catalogue: {own_figures(result)}", style="yellow")
     for answer in result.answers:
         out.print()
         _answer(out, answer)
@@ -79,6 +87,8 @@ def _answer(out: Console, answer: Answer) -> None:
     for other in answer.alternatives[:_MOST_ROWS]:
         headline = quantity(next(iter(answer.metrics)), other.headline)
         out.print(f"  not {clean(other.layout)}: {headline}; {clean(other.why)}", style="dim")
+    if answer.alternatives:
+        out.print(f"  {CODES}", style="dim")
     _slices(out, "Where the time goes", answer.time, "s", sum(part.value for part in answer.time))
     title = f"Where the memory goes, of {show_quantity(answer.memory_capacity_bytes, 'B')} per accelerator"
     _slices(out, title, answer.memory, "B", answer.memory_capacity_bytes)
@@ -105,10 +115,12 @@ def _evidence(out: Console, answer: Answer) -> None:
     """Print the nearest measured rows, and what the answer says about its own validity."""
     out.print("\nNearest measured rows, and our error there", style="bold")
     if answer.neighbours:
-        table = grid("measured", "GPUs", "value", "our error", "", right=(1, 2, 3))
-        for row in answer.neighbours[:_MOST_ROWS]:
-            value = neighbour_value(row, row.measured)
-            table.add_row(clean(row.what), f"{row.accelerators:,}", value, change(row.error), f"({row.split})")
+        table = grid("measured", "GPUs", "value", "we are", "", right=(1, 2, 3))
+        rows = answer.neighbours[:_MOST_ROWS]
+        alike = Counter(row.what for row in rows)
+        for row in rows:
+            what = clean(f"{row.what} {row.id}" if alike[row.what] > 1 else row.what)
+            table.add_row(what, f"{row.accelerators:,}", neighbour_value(row, row.measured), off(row), f"({row.split})")
         out.print(table)
     else:
         out.print("  none", style="dim")
@@ -121,10 +133,27 @@ def _figures(out: Console, answer: Answer) -> None:
     if not answer.figures:
         return
     out.print("\nFigures that move the answer most, assumed ones first", style="bold")
-    table = grid("figure", "value", "range", "basis", "effect", right=(1,))
-    for use in by_weight(answer.figures)[:_MOST_FIGURES]:
-        style = "yellow" if use.figure.basis == "assumed" else ""
-        name, basis = clean(f"{use.part} {use.key}"), Text(use.figure.basis, style)
-        moved = effect(use, next(iter(answer.metrics)))
-        table.add_row(name, figure_value(use.figure), figure_range(use.figure), basis, moved)
-    out.print(table)
+    headings = ("  value", "range", "basis", "effect")
+    uses = by_weight(answer.figures)[:_MOST_FIGURES]
+    rows = [_figure(use, next(iter(answer.metrics))) for use in uses]
+    widths = [max(cell_len(row[column]) for row in (headings, *rows)) for column in range(len(headings) - 1)]
+    out.print(_line(headings, widths, "dim"))
+    for use, row in zip(uses, rows, strict=True):
+        out.print(clean(f"{use.part} {use.key}"))
+        out.print(_line(row, widths, "yellow" if use.figure.basis == "assumed" else ""))
+
+
+def _figure(use: FigureUse, headline: str) -> tuple[str, str, str, str]:
+    """Return what stands below a figure's name: value, range, basis, effect."""
+    figure = use.figure
+    return f"  {figure_here(figure)}", figure_range(figure), figure.basis, effect(use, headline)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], style: str) -> Table:
+    """Return one row of a table whose last column takes what the others leave."""
+    table = grid(*cells)
+    table.show_header = False
+    for column, width in zip(table.columns, widths, strict=False):
+        column.width = width
+    table.add_row(*(Text(cell, style) for cell in cells))
+    return table

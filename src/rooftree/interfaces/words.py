@@ -1,6 +1,7 @@
 """How numbers, figures and layouts are written for a person, on the terminal and in the report alike."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 
 from rooftree.errors import ScenarioError
@@ -9,8 +10,14 @@ from rooftree.interfaces.metrics import described, metrics
 from rooftree.studies.results import Estimate, FigureUse, Neighbour, Result
 from rooftree.units import UNITS, parse, show
 
+CODES = "tp tensor, cp context, pp pipeline, dp data, ep expert parallel; vp chunks a stage; mb microbatch"
+"""The short form of a layout, for a reader."""
+
 GPUS = "gpus"
 """Key of a layout that says how many accelerators the question is about."""
+
+_OURS = ("shipped", "fitted")
+"""Layers of the catalogue that are not the user's."""
 
 
 def clean(text: str) -> str:
@@ -41,6 +48,17 @@ def neighbour_value(row: Neighbour, value: float) -> str:
     if row.metric in metrics():
         return quantity(row.metric, value)
     return show(value, row.unit) if row.unit in UNITS else clean(f"{show(value, '1')} {row.unit}")
+
+
+def off(row: Neighbour) -> str:
+    """Return how far a prediction is from a measured time or rate, as a speed; a signed change for anything else.
+
+    A time below the measured one is too fast, a rate above it is.
+    """
+    is_time, is_rate = row.unit == "s", "/s" in row.unit
+    if row.error == 0 or not math.isfinite(row.error) or not (is_time or is_rate):
+        return change(row.error)
+    return f"{percent(abs(row.error), 2)} too {'fast' if (row.error < 0) == is_time else 'slow'}"
 
 
 def interval(name: str, estimate: Estimate) -> str:
@@ -92,6 +110,11 @@ def figure_value(figure: Figure) -> str:
     return clean(figure.as_published) if as_published else show(figure.value, figure.unit)
 
 
+def figure_here(figure: Figure) -> str:
+    """Return a figure's value in the form of `figure_range`, for a row that shows both."""
+    return show(figure.value, figure.unit)
+
+
 def figure_range(figure: Figure) -> str:
     """Return the range of a figure."""
     if figure.exact:
@@ -110,9 +133,30 @@ def layout_words(layout: Mapping[str, int | str]) -> str:
 
 
 def scale(result: Result) -> int:
-    """Return how many accelerators the largest question of a result is about: all of the cluster, if none says."""
-    asked = [answer.layout[GPUS] for answer in result.answers if GPUS in answer.layout]
-    return max((int(count) for count in asked), default=result.accelerators)
+    """Return how many accelerators the largest question of a result is about."""
+    return max(_asked(result).values(), default=result.accelerators)
+
+
+def place(result: Result) -> str:
+    """Return the accelerators that the questions of a result are about, and the cluster that they belong to."""
+    asked = _asked(result)
+    counts = f"{scale(result):,}"
+    if len(set(asked.values())) > 1:
+        counts = " and ".join(f"{count:,} ({question})" for question, count in asked.items())
+    return clean(f"{counts} accelerators of {result.cluster}")
+
+
+def _asked(result: Result) -> dict[str, int]:
+    """Return the accelerators of each question; all of the result, if a question does not say."""
+    return {answer.question: int(answer.layout.get(GPUS, result.accelerators)) for answer in result.answers}
+
+
+def own_figures(result: Result) -> str:
+    """Return the layers of the user's own that the answers rest on, each with its number of figures; empty if none."""
+    used = {(use.part, use.key): use.figure.layer for answer in result.answers for use in answer.figures}
+    used |= {(conflict.part, conflict.key): conflict.chosen.layer for conflict in result.conflicts}
+    counts = Counter(layer for layer in used.values() if layer not in _OURS)
+    return ", ".join(f"{clean(layer)} ({count:,})" for layer, count in sorted(counts.items()))
 
 
 def effect(use: FigureUse, headline: str) -> str:

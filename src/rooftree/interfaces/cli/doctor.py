@@ -1,10 +1,14 @@
 """`rooftree doctor`: what is installed and works here."""
 
+import shutil
+import textwrap
 from pathlib import Path
 
 import click
 
 from rooftree.interfaces.cli import options
+
+_WIDEST, _MARK = 100, len("FAILS ")
 
 EPILOG = """\b
 Examples:
@@ -38,6 +42,21 @@ def command(ctx: click.Context, catalogues: tuple[Path, ...], json_: bool) -> No
     else:
         for check in checks:
             click.secho("ok    " if check.good else "FAILS ", fg="green" if check.good else "red", nl=False)
-            click.echo(f"{check.what}: {check.detail}")
+            click.echo(_indented(f"{check.what}: {check.detail}")[_MARK:])
+            for fault in check.faults:
+                click.echo(_indented(fault))
     if not good:
         ctx.exit(1)
+
+
+def _indented(text: str) -> str:
+    """Return a text beside the marks, on lines of at most 100 columns unless a word is longer."""
+    width = min(_WIDEST, shutil.get_terminal_size((_WIDEST, 24)).columns)
+    return textwrap.fill(
+        text,
+        width,
+        initial_indent=" " * _MARK,
+        subsequent_indent=" " * (_MARK + 4),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -34,7 +34,7 @@ def command(metric: str | None, catalogues: tuple[Path, ...], json_: bool) -> No
         from rooftree.studies.results import plain
 
         tables = {one.name: plain(one) for one in chosen}
-        table = {"metrics": tables} if metric is None else tables[metric]
+        table = {"metrics": tables} if metric is None else tables[chosen[0].name]
         click.echo(dumped({**table, "elapsed_s": time.perf_counter() - start_s}))
     elif metric is None:
         width = max(len(one.name) for one in chosen)

@@ -50,6 +50,25 @@ class Verbs(click.Group):
         assert isinstance(command, click.Command)  # noqa: S101
         return command
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options before the verb, or say that one belongs behind it."""
+        words = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as fault:
+            option = fault.option_name
+            takers = [verb for verb in VERBS if option in self._options(ctx, verb)]
+            if not takers:
+                raise
+            only = takers[0] if len(takers) == 1 else "VERB"
+            verb = next((word for word in words if word in takers), only)
+            raise click.UsageError(f"options come after the verb; write rooftree {verb} … {option}", ctx) from None
+
+    def _options(self, ctx: click.Context, verb: str) -> set[str]:
+        """Return the options of a verb as they are written."""
+        command = self.get_command(ctx, verb)
+        return {spelling for parameter in command.params for spelling in parameter.opts} if command else set()
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -79,7 +98,8 @@ class Verbs(click.Group):
     subcommand_metavar="VERB …",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="\b\nExamples:\n  rooftree train llama-3.1-405b --cluster azure-gb300-4608 --gpus 512\n"
-    '  rooftree collective all_reduce --bytes "1 GiB" --gpus 72\n  rooftree run scenario.toml -o out/first',
+    '  rooftree collective all_reduce --bytes "1 GiB" --gpus 72\n'
+    "  rooftree run scenarios/azure-gb300.toml -o out/first",
 )
 @click.version_option(__version__, prog_name="rooftree")
 def cli() -> None:

@@ -17,7 +17,11 @@ Examples:
 @click.argument("model")
 @options.cluster
 @click.option("--gpus", metavar="N", type=options.POSITIVE, help="GPUs that serve.  [default: one rack]")
-@click.option("--precision", default="nvfp4", show_default=True, help="Number format of the matrix products.")
+@click.option(
+    "--precision",
+    default="",
+    help="Number format of the matrix products.  [default: the fastest format that the accelerator has a rate for]",
+)
 @click.option("--kv-precision", default="fp8", show_default=True, help="Number format of the KV cache.")
 @click.option(
     "--input", "input_tokens", metavar="N", type=options.POSITIVE, default=1024, show_default=True, help="Tokens in."
@@ -41,7 +45,7 @@ Examples:
     show_default=True,
     help="Limit of the time per output token.",
 )
-@options.layout("tensor", "pipeline", "expert")
+@options.layout("tensor", "pipeline", "expert", "data")
 @options.output
 @options.catalogues
 @options.as_json

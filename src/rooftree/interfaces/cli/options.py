@@ -62,6 +62,7 @@ _DEGREES = {
     "pipeline": "Pipeline stages.",
     "context": "GPUs that share each sequence.",
     "expert": "GPUs that share the experts of a layer.",
+    "data": "Attention ranks that share the experts, data parallel.",
     "microbatch": "Sequences in a microbatch.",
     "interleave": "Chunks of layers on each pipeline stage.",
 }

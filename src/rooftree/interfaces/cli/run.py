@@ -8,9 +8,9 @@ from rooftree.interfaces.cli import options
 
 EPILOG = """\b
 Examples:
-  rooftree run scenarios/training.toml
-  rooftree run scenarios/serving.toml -o out/serving
-  rooftree run scenarios/training.toml --json | jq .answers"""
+  rooftree run scenarios/azure-gb300.toml
+  rooftree run scenarios/azure-gb300.toml -o out/first
+  rooftree run scenarios/azure-gb300.toml --json | jq .answers"""
 
 
 @click.command(name="run", epilog=EPILOG)

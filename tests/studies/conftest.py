@@ -6,8 +6,9 @@ import pytest
 from rooftree.facts.catalogue import open_catalogue
 from rooftree.facts.layers import Catalogue
 from rooftree.facts.measurements import table
+from rooftree.studies.questions import Scenario
 from rooftree.studies.rows import Predicted, predict_all, predict_serving, predict_training
-from rooftree.studies.scenario import Scenario, read_scenario, serving_scenario, training_scenario
+from rooftree.studies.scenario import read_scenario, serving_scenario, training_scenario
 
 TRAINING = """[training]
 model = "llama-3.1-8b"

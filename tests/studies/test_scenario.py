@@ -3,7 +3,8 @@ import json
 import pytest
 
 from rooftree.errors import ScenarioError
-from rooftree.studies.scenario import fewest_bits, model_named
+from rooftree.studies.binding import model_named
+from rooftree.studies.scenario import fewest_bits
 
 WITH_LAYOUT = "\n[training.layout]\n"
 BOTH = """[training]

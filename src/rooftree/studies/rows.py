@@ -16,7 +16,7 @@ from rooftree.models.collectives import timing
 from rooftree.models.layout import Group, Layout, Recompute, Shard, faults
 from rooftree.models.steady import Replica
 from rooftree.models.step import Case, step_times
-from rooftree.studies.scenario import CORE, model_named
+from rooftree.studies.binding import CORE, model_named
 from rooftree.studies.search import domain_of, equal_chunks
 from rooftree.studies.serve import serve
 

@@ -10,8 +10,8 @@ from rooftree.facts.hardware import Cluster
 from rooftree.facts.parts import walk
 from rooftree.studies import serving, training
 from rooftree.studies.evidence import evidence_map
+from rooftree.studies.questions import Scenario
 from rooftree.studies.results import Answer, Conflict, Result
-from rooftree.studies.scenario import Scenario
 from rooftree.studies.search import Progress
 
 

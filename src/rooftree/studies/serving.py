@@ -12,9 +12,9 @@ from rooftree.models.power import cluster_w
 from rooftree.models.steady import NETWORK_PARTS, first_token_s, mixed_times
 from rooftree.studies.neighbours import beyond_measured, leaning, nearest_rows, what_if
 from rooftree.studies.parts_of import slices
+from rooftree.studies.questions import ServingQuestion
 from rooftree.studies.results import Alternative, Answer, Estimate
 from rooftree.studies.rows import measured_parts, predict_all, predict_serving
-from rooftree.studies.scenario import ServingQuestion
 from rooftree.studies.search import Progress
 from rooftree.studies.sensitivity import figures_used
 from rooftree.studies.serve import Served, memory, nothing_serves, search_serving, serve

@@ -13,9 +13,9 @@ from rooftree.models.power import cluster_w
 from rooftree.models.step import NETWORK_PARTS, Case, model_flops_per_token, step_times
 from rooftree.studies.neighbours import beyond_measured, leaning, nearest_rows, what_if
 from rooftree.studies.parts_of import slices
+from rooftree.studies.questions import TrainingQuestion
 from rooftree.studies.results import Alternative, Answer
 from rooftree.studies.rows import measured_parts, predict_all, predict_training
-from rooftree.studies.scenario import TrainingQuestion
 from rooftree.studies.search import Candidate, Found, Progress, search_training
 from rooftree.studies.sensitivity import figures_used
 from rooftree.studies.uncertainty import estimates, origin_of_range, residuals, tight

@@ -10,7 +10,7 @@ import click
 if TYPE_CHECKING:
     from rooftree.facts.catalogue import Catalogue
     from rooftree.facts.hardware import Cluster
-    from rooftree.studies.scenario import Scenario
+    from rooftree.studies.questions import Scenario
 
 REPORT, RESULT = "report.html", "result.json"
 

@@ -102,6 +102,12 @@ def test_a_wrong_folder_is_told_before_anything_is_computed(rooftree, backend):
     assert Path("taken").read_text() == "mine"
 
 
+def test_figures_of_the_user_are_told_on_the_terminal_and_in_the_report(rooftree, backend):
+    words = "Figures from your catalogue: mine (1)"
+    assert words in rooftree("train", "m", "-o", "there").out
+    assert words in Path("there/report.html").read_text()
+
+
 def test_catalogues_are_passed_on_in_their_order(rooftree, backend):
     Path("a").mkdir()
     Path("b").mkdir()

@@ -106,15 +106,10 @@ def test_the_place_is_what_the_questions_are_about(result):
 
 
 def test_layers_of_the_user_are_told_with_the_number_of_their_figures(result):
-    assert own_figures(result) == ""
-    first, second, third, *others = result.answers[0].figures
-    layers = [("hbm", first), ("hbm", second), ("fitted", third), ("a\x1b[31m", others[0])]
-    figures = tuple(replace(use, figure=replace(use.figure, layer=layer)) for layer, use in layers)
-    answer = replace(result.answers[0], figures=figures)
-    asked_twice = replace(result, answers=(answer, replace(answer, question="serving")))
-    assert own_figures(asked_twice) == "a?[31m (1), hbm (2)"
-    conflict = replace(result.conflicts[0], chosen=replace(result.conflicts[0].chosen, layer="hbm"))
-    assert own_figures(replace(result, conflicts=(conflict,))) == "hbm (1)"
+    one = result.answers[0].figures[0].figure
+    layers = ["shipped", "hbm", "fitted", "a\x1b[31m", "hbm"]
+    assert own_figures(replace(one, layer=layer) for layer in layers) == "hbm (2), a?[31m (1)"
+    assert own_figures([one, replace(one, layer="fitted")]) == ""
 
 
 def test_a_layout_of_nothing_is_said_in_words():

@@ -16,10 +16,11 @@ from rooftree.studies.results import Answer, Result, Slice
 from rooftree.units import show
 
 
-def render(result: Result, sources: Mapping[str, Source]) -> str:
+def render(result: Result, sources: Mapping[str, Source], own: str = "") -> str:
     """Return the report of a result as one self-contained HTML page.
 
     `sources` gives the titles of the documents whose keys stand in the figures; unknown keys are shown as they are.
+    `own` names the user's layers of the catalogue that figures come from.
     """
     environment = Environment(
         autoescape=select_autoescape(default=True, default_for_string=True),
@@ -45,7 +46,7 @@ def render(result: Result, sources: Mapping[str, Source]) -> str:
     page: str = template.render(
         result=result,
         place=words.place(result),
-        own_figures=words.own_figures(result),
+        own=own,
         codes=words.CODES,
         sources=sources,
         metrics=_metrics(result),

@@ -23,7 +23,6 @@ from rooftree.interfaces.words import (
     layout_words,
     neighbour_value,
     off,
-    own_figures,
     percent,
     place,
     quantity,
@@ -37,13 +36,13 @@ _MOST_CONFLICTS = 5
 _BAR = 24
 
 
-def show(result: Result, report: Path | None) -> None:
-    """Print the summary of a result, the answer first."""
+def show(result: Result, report: Path | None, own: str = "") -> None:
+    """Print the summary of a result, the answer first; `own` names the user's layers that figures come from."""
     out = console()
     out.print(clean(result.title), style="bold")
     out.print(place(result), style="dim")
-    if own_figures(result):
-        out.print(f"Figures from your catalogue: {own_figures(result)}", style="yellow")
+    if own:
+        out.print(f"Figures from your catalogue: {own}", style="yellow")
     for answer in result.answers:
         out.print()
         _answer(out, answer)

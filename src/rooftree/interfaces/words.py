@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from rooftree.errors import ScenarioError
 from rooftree.facts.sources import Figure
@@ -151,12 +151,10 @@ def _asked(result: Result) -> dict[str, int]:
     return {answer.question: int(answer.layout.get(GPUS, result.accelerators)) for answer in result.answers}
 
 
-def own_figures(result: Result) -> str:
-    """Return the layers of the user's own that the answers rest on, each with its number of figures; empty if none."""
-    used = {(use.part, use.key): use.figure.layer for answer in result.answers for use in answer.figures}
-    used |= {(conflict.part, conflict.key): conflict.chosen.layer for conflict in result.conflicts}
-    counts = Counter(layer for layer in used.values() if layer not in _OURS)
-    return ", ".join(f"{clean(layer)} ({count:,})" for layer, count in sorted(counts.items()))
+def own_figures(figures: Iterable[Figure]) -> str:
+    """Return the layers of the user's own among those of figures, each with how many it gave; empty if none."""
+    counts = Counter(figure.layer for figure in figures if figure.layer not in _OURS)
+    return ", ".join(f"{clean(layer)} ({count:,})" for layer, count in counts.items())
 
 
 def effect(use: FigureUse, headline: str) -> str:

@@ -18,7 +18,9 @@ REPORT, RESULT = "report.html", "result.json"
 def answer(scenario: "Scenario", catalogue: "Catalogue", folder: Path | None, *, as_json: bool) -> None:
     """Answer a scenario: print it, and write report.html and result.json if there is a folder for them."""
     from rooftree.facts.catalogue import sources
+    from rooftree.facts.parts import walk
     from rooftree.interfaces.cli.progress import Progress
+    from rooftree.interfaces.words import own_figures
     from rooftree.interfaces.writing import check, write
     from rooftree.studies.results import as_json as plain
     from rooftree.studies.run import run
@@ -27,18 +29,19 @@ def answer(scenario: "Scenario", catalogue: "Catalogue", folder: Path | None, *,
         check(folder)
     with Progress() as progress:
         result = run(scenario, progress)
+    own = own_figures(figure for *_, figure in walk(scenario.cluster))
     written: Mapping[str, Path] = {}
     if folder is not None:
         from rooftree.interfaces.report import render
 
-        texts = {RESULT: dumped(plain(result)) + "\n", REPORT: render(result, sources(catalogue))}
+        texts = {RESULT: dumped(plain(result)) + "\n", REPORT: render(result, sources(catalogue), own)}
         written = write(folder, texts)
     if as_json:
         click.echo(dumped(plain(result)))
         return
     from rooftree.interfaces.terminal import show
 
-    show(result, written.get(REPORT))
+    show(result, written.get(REPORT), own)
 
 
 def dumped(table: Mapping[str, object]) -> str:

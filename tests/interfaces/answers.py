@@ -141,7 +141,7 @@ RESULT = Result(
     version="0.1.0",
     title="Llama 3.1 405B on the whole pod",
     cluster="azure-gb300-4608",
-    accelerators=4608,
+    cluster_accelerators=4608,
     answers=(TRAINING,),
     conflicts=(Conflict(part="gb300", key="memory_bytes", chosen=MEMORY),),
     evidence=(

@@ -16,7 +16,7 @@ def _all(result):
         "memory": charts.memory_chart(answer),
         "tornado": charts.tornado(answer),
         "measured": charts.scatters(answer)["step_s"],
-        "evidence": charts.evidence_map(result.evidence, result.accelerators),
+        "evidence": charts.evidence_map(result.evidence, result.cluster_accelerators),
     }
 
 

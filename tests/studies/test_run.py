@@ -46,7 +46,7 @@ def test_both_questions_are_answered_in_their_order(read):
     result = run(read(end=SERVING))
     assert [answer.question for answer in result.answers] == ["training", "serving"]
     assert list(as_json(result)["answers"]) == ["training", "serving"]
-    assert (result.title, result.accelerators) == ("t", 4608)
+    assert (result.title, result.cluster_accelerators) == ("t", 4608)
 
 
 def test_what_fits_in_neither_question_is_told_at_once(read):

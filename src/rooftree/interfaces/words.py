@@ -134,7 +134,7 @@ def layout_words(layout: Mapping[str, int | str]) -> str:
 
 def scale(result: Result) -> int:
     """Return how many accelerators the largest question of a result is about."""
-    return max(_asked(result).values(), default=result.accelerators)
+    return max(_asked(result).values(), default=result.cluster_accelerators)
 
 
 def place(result: Result) -> str:
@@ -148,7 +148,7 @@ def place(result: Result) -> str:
 
 def _asked(result: Result) -> dict[str, int]:
     """Return the accelerators of each question; all of the result, if a question does not say."""
-    return {answer.question: int(answer.layout.get(GPUS, result.accelerators)) for answer in result.answers}
+    return {answer.question: int(answer.layout.get(GPUS, result.cluster_accelerators)) for answer in result.answers}
 
 
 def own_figures(figures: Iterable[Figure]) -> str:

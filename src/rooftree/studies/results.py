@@ -115,13 +115,17 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The whole answer. `key` is a hash of the scenario, the catalogue and the version."""
+    """The whole answer.
+
+    `key` is a hash of the scenario, the catalogue and the version; `cluster_accelerators` is what the whole cluster has,
+    however few of them a question is about.
+    """
 
     key: str
     version: str
     title: str
     cluster: str
-    accelerators: int
+    cluster_accelerators: int
     answers: tuple[Answer, ...]
     conflicts: tuple[Conflict, ...]
     evidence: tuple[Evidence, ...]
@@ -132,7 +136,7 @@ def as_json(result: Result) -> dict[str, object]:
     """Return the result as plain data for JSON: the answers keyed by their question, infinities and NaN as null.
 
     >>> empty = Result(
-    ...     key="k", version="1", title="t", cluster="c", accelerators=8, answers=(), conflicts=(), evidence=(),
+    ...     key="k", version="1", title="t", cluster="c", cluster_accelerators=8, answers=(), conflicts=(), evidence=(),
     ...     elapsed_s=0.5,
     ... )
     >>> as_json(empty)["answers"], as_json(empty)["elapsed_s"]

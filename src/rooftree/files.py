@@ -2,11 +2,14 @@
 
 import json
 import stat
+import tomllib
 from pathlib import Path
+from typing import Any
 
 from rooftree.errors import RooftreeError
 
 _LONGEST = 200
+_MOST_DOTS = 200
 _MOST_FAULTS = 20
 
 
@@ -45,6 +48,40 @@ def read_text(path: Path, limit_bytes: int, error: type[RooftreeError]) -> str:
     if not text.strip():
         raise error(f"{label}: is empty; download it again")
     return text
+
+
+def toml_table(text: str, label: str, error: type[RooftreeError]) -> dict[str, Any]:
+    """Return the table of a TOML text.
+
+    Raises `error` when it is not TOML, or nested or dotted deeper than any table that a person writes: the reader takes
+    quadratic time over a key of many parts.
+
+    >>> from rooftree.errors import FormatError
+    >>> toml_table("a = 1", "x.toml", FormatError)
+    {'a': 1}
+    """
+    if any(line.count(".") > _MOST_DOTS for line in text.splitlines()):
+        raise error(f"{label}: a line has more than {_MOST_DOTS} dots; write plain tables")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as fault:
+        raise error(f"{label}: is not TOML: {visible(str(fault))}; mend that place") from None
+    except RecursionError:
+        raise error(f"{label}: is nested too deeply; write plain tables") from None
+    except ValueError:
+        raise error(f"{label}: has a number of thousands of digits; check the digits") from None
+
+
+def stands(path: Path) -> bool:
+    """Whether a file lies at a path; a path that cannot be looked at, such as one too long, is none.
+
+    >>> stands(Path("a" * 5000))
+    False
+    """
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def visible(text: str) -> str:

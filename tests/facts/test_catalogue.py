@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rooftree.errors import CatalogueError
-from rooftree.facts.catalogue import check, cluster, find, load, names, open_catalogue, sources
+from rooftree.facts.catalogue import architecture, check, cluster, find, load, names, open_catalogue, sources
 from rooftree.facts.hardware import KINDS
 from rooftree.facts.shipped import shipped
 
@@ -181,3 +181,33 @@ def test_no_figure_rests_on_a_source_without_a_date():
 def test_every_source_names_who_published_it():
     kinds = {source.kind for source in sources(SHIPPED).values()}
     assert [key for key, source in sources(SHIPPED).items() if source.publisher in kinds] == []
+
+
+def test_a_home_that_is_a_file_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "home").write_text("x")
+    monkeypatch.setenv("ROOFTREE_HOME", str(tmp_path / "home"))
+    with pytest.raises(CatalogueError, match="ROOFTREE_HOME"):
+        open_catalogue()
+
+
+def test_an_architecture_without_a_source_is_refused(layer):
+    text = (shipped("catalogue") / "architectures" / "llama-3.1-8b.toml").read_text("utf-8")
+    mine = layer({"architectures/mine": re.sub(r'source = ".*"', 'source = "NOPE"', text)})
+    with pytest.raises(CatalogueError, match="source 'NOPE' is not known"):
+        architecture(mine, "mine")
+
+
+@pytest.mark.parametrize("domain", [7, 144, 1000003])
+def test_a_domain_must_divide_its_rack(layer, domain):
+    figure = f'[figures.domain_accelerators]\nvalue = {domain}\nbasis = "derived"\nsource = "NV_ULTRA"\nwhere = "x"\n'
+    with pytest.raises(CatalogueError, match="domain_accelerators"):
+        cluster(layer({"rack/gb300-nvl72": figure}), "azure-gb300-4608")
+
+
+def test_a_key_of_very_many_parts_is_refused_at_once(layer):
+    with pytest.raises(CatalogueError, match="dots"):
+        load(layer({"switch/a": ".".join("a" * 30000) + " = 1\n"}), "switch", "a")
+
+
+def test_hidden_files_are_no_parts(layer):
+    assert names(layer({"switch/.hidden": "x"}), "switch") == names(SHIPPED, "switch")

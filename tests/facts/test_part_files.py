@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from rooftree import units
 from rooftree.errors import CatalogueError
 from rooftree.facts.catalogue import load, sources
+from rooftree.facts.fields import LARGEST, SMALLEST
 
 GOOD = 'basis = "published"\nsource = "S"\nwhere = "page 1"\n'
 ASSUMED = 'basis = "assumed"\nsource = "S"\nwhere = "here"\n'
@@ -163,7 +164,14 @@ def test_a_fault_of_the_sources_is_named(layer, text, message):
 
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(number=st.floats(min_value=1e-300, max_value=1e300))
+@given(number=st.floats(min_value=SMALLEST, max_value=LARGEST))
 def test_a_value_written_by_units_comes_back_to_the_bit(layer, switch, number):
     power = f'value = "{units.text(number, "W")}"\n{GOOD}'
     assert load(layer({"switch/a": switch(power=power)}), "switch", "a").power_w == number
+
+
+@pytest.mark.parametrize("number", ["1e308 W", "1e22 W", "1e-300 W"])
+def test_a_size_that_nothing_has_is_refused(layer, switch, number):
+    power = f'value = "{number}"\n{GOOD}'
+    with pytest.raises(CatalogueError, match="of a size that nothing has"):
+        load(layer({"switch/a": switch(power=power)}), "switch", "a")

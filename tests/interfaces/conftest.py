@@ -76,10 +76,6 @@ def backend(monkeypatch):
 
     for name, functions in {
         "rooftree.facts.catalogue": _catalogue(asked),
-        "rooftree.facts.architecture_files": {
-            "architecture_names": lambda folders: ("small",),
-            "find_architecture": lambda name, folders: others.SHAPE,
-        },
         "rooftree.studies.run": {"run": run},
         "rooftree.studies.scenario": {
             "read_scenario": question("file"),
@@ -134,7 +130,8 @@ def _catalogue(asked):
         "cluster": cluster,
         "names": lambda catalogue, kind: tuple(PARTS.get(kind, {})),
         "find": find,
-        "folders": lambda catalogue: ["shapes"],
+        "architectures": lambda catalogue: ("small",),
+        "architecture": lambda catalogue, name: others.SHAPE,
         "sources": lambda catalogue: answers.SOURCES,
     }
 

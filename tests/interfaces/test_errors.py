@@ -165,3 +165,37 @@ def test_doctor_tells_what_is_wrong_with_a_folder(rooftree, tmp_path, monkeypatc
     outcome = rooftree("doctor", "--catalogue", "mine")
     assert outcome.status == 1
     assert "FAILS catalogue: cannot be opened\n      mine: holds no part files;" in outcome.out
+
+
+def shell(*arguments, **environment):
+    """Run the command line in a process of its own."""
+    code = "import sys; from rooftree.interfaces.cli import main; sys.exit(main())"
+    return subprocess.run(  # noqa: S603
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        env={**os.environ, **environment},
+        check=False,
+    )
+
+
+def test_a_terminal_of_few_letters_shows_a_sign_for_the_rest():
+    done = shell("explain", "mfu", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0
+    assert b"Traceback" not in done.stderr
+    assert b"?" in done.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+def test_an_output_that_cannot_be_written_is_one_message():
+    code = "import sys; from rooftree.interfaces.cli import main; sys.exit(main(['explain', 'mfu']))"
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([sys.executable, "-c", code], stdout=full, stderr=subprocess.PIPE, check=False)  # noqa: S603
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"Error: the output cannot be written")
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a" * 300 + ".json", "x/" + "a" * 300])
+def test_a_model_path_that_no_system_takes_is_one_message(name):
+    done = shell("train", name, "--gpus", "8")
+    assert done.returncode == 2
+    assert b"Traceback" not in done.stderr

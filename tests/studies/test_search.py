@@ -10,7 +10,7 @@ from rooftree.models.layout import Layout, faults
 from rooftree.models.memory import training_bytes
 from rooftree.models.step import step_times
 from rooftree.studies.run import quiet, run
-from rooftree.studies.search import domain_of, search_training, training_layouts
+from rooftree.studies.search import domain_of, search_training, spread, training_layouts
 
 SHORT = {"tp": "tensor", "cp": "context", "pp": "pipeline", "ep": "expert", "mb": "microbatch", "vp": "interleave"}
 
@@ -32,7 +32,7 @@ def brute_force(case, devices):
         if rest or case.workload.sequence % (2 * context) or case.domain % tensor:
             continue
         for microbatch, interleave, recompute in itertools.product(
-            (1, 2, 4, 8), range(1, layers + 1), ("none", "selective", "full")
+            (1, 2, 4, 8, 16, 32), range(1, layers + 1), ("none", "selective", "full")
         ):
             layout = Layout(
                 tensor=tensor,
@@ -162,9 +162,9 @@ def test_too_few_gpus_for_any_layout_propose_none(train):
 
 @pytest.mark.parametrize(
     ("gpus", "domain"),
-    [(1, 1), (36, 36), (72, 72), (144, 72), (512, 64), (100, 50), (4608, 72), (73, 72), (146, 72), (4600, 72)],
+    [(1, 1), (36, 36), (72, 72), (144, 72), (512, 64), (100, 50), (4608, 72), (73, 37), (146, 49), (4600, 72)],
 )
-def test_a_job_is_spread_evenly_over_domains_that_are_half_full_and_enough(train, gpus, domain):
+def test_a_job_is_spread_evenly_over_few_domains_and_no_more_than_there_are(train, gpus, domain):
     assert domain_of(train().cluster, gpus) == domain
 
 
@@ -183,3 +183,23 @@ def test_every_layout_of_a_search_could_be_stated(train, model):
     layouts = list(training_layouts(case, 96))
     assert len(layouts) > 100
     assert [layout for layout in layouts if faults(layout, case.model, 96, 96)] == []
+
+
+@pytest.mark.parametrize("sequence", [1, 7, 4095, 4097])
+def test_a_sequence_of_any_length_is_answered(train, sequence):
+    question = train(accelerators=8, global_batch=8, sequence=sequence).training
+    assert all(one.case.layout.context == 1 for one in search_training(question.case, 8, quiet).candidates)
+
+
+@pytest.mark.parametrize(("sequence", "context"), [(1, 8), (8192, 9), (4095, 2)])
+def test_a_sequence_that_does_not_fall_into_equal_pieces_is_refused(train, sequence, context):
+    with pytest.raises(ScenarioError, match=f"layout.context = {context}: a sequence of {sequence} "):
+        train(accelerators=72, global_batch=72, sequence=sequence, layout={"context": context})
+
+
+@pytest.mark.parametrize(
+    ("gpus", "local", "domains"), [(72, 72, 1), (73, 36, 2), (144, 72, 2), (512, 64, 8), (4608, 72, 64)]
+)
+def test_a_group_of_all_knows_its_emptiest_domain(train, gpus, local, domains):
+    group = spread(train().cluster, gpus)
+    assert (group.size, group.local, group.domains) == (gpus, local, domains)

@@ -133,3 +133,9 @@ def test_replicas_do_not_straddle_racks(infer, devices, size, replicas):
 def test_a_larger_replica_takes_whole_domains(infer):
     layout = Layout(tensor=1, data=128, expert=128)
     assert replicas_on(replace(infer().serving.replica, layout=layout, domain=64), 256) == 2
+
+
+def test_more_gpus_never_serve_less(infer):
+    replica = replace(infer(model="llama-3.1-70b", cluster="h100-superpod", precision="fp8").serving.replica, domain=8)
+    rates = [search_serving(replica, devices)[0][0].tokens_per_s for devices in (8, 9, 12, 16, 64, 65, 140)]
+    assert rates == sorted(rates)

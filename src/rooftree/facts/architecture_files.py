@@ -13,7 +13,6 @@ is the file's; everything else stands in it:
     [experts]                     # left out in dense models
 """
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -22,7 +21,7 @@ from rooftree.errors import CatalogueError, nearest
 from rooftree.facts.architectures import Experts, GroupedQuery, Latent, Transformer
 from rooftree.facts.shapes import RANGES, relation_faults
 from rooftree.facts.tables import Table
-from rooftree.files import raise_all, read_text, visible
+from rooftree.files import raise_all, read_text, toml_table, visible
 from rooftree.units import parse
 
 FOLDER = "architectures"
@@ -45,12 +44,7 @@ def read_architecture(path: Path) -> Transformer:
     """
     label = visible(str(path))
     text = read_text(path, _LIMIT_BYTES, CatalogueError)
-    try:
-        table: dict[str, object] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as fault:
-        raise CatalogueError(f"{label}: is not TOML: {visible(str(fault))}; mend that place") from None
-    except RecursionError:
-        raise CatalogueError(f"{label}: is nested too deeply; write plain tables") from None
+    table: dict[str, object] = toml_table(text, label, CatalogueError)
     return _transformer(label, path.stem, Table(table, "", []))
 
 
@@ -103,7 +97,7 @@ def write_architecture(transformer: Transformer) -> str:
 
 def _paths(folders: Sequence[Path]) -> dict[str, Path]:
     """Return name → file, later layers over earlier ones."""
-    return {path.stem: path for folder in folders for path in (folder / FOLDER).glob("*.toml")}
+    return {path.stem: path for folder in folders for path in (folder / FOLDER).glob("[!.]*.toml")}
 
 
 def _numbers(part: Transformer | GroupedQuery | Latent | Experts) -> list[str]:

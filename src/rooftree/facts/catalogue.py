@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import cast
 
 from rooftree.errors import CatalogueError, nearest
+from rooftree.facts.architecture_files import architecture_names, find_architecture
+from rooftree.facts.architectures import Transformer
 from rooftree.facts.hardware import KINDS, Cluster, Part, Precision
 from rooftree.facts.layers import Catalogue, Layer, all_sources, names_of, part_of
 from rooftree.facts.shipped import shipped
@@ -21,6 +23,8 @@ from rooftree.files import visible
 __all__ = [
     "Catalogue",
     "Layer",
+    "architecture",
+    "architectures",
     "check",
     "cluster",
     "find",
@@ -43,11 +47,12 @@ def open_catalogue(extra: Sequence[Path] = ()) -> Catalogue:
     """
     base = shipped("catalogue")
     layers = [Layer(name="shipped", path=base), Layer(name="fitted", path=base / "fitted")]
-    home = os.environ.get("ROOFTREE_HOME")
+    home, faults = os.environ.get("ROOFTREE_HOME"), list[str]()
     if home:
         layers.append(Layer(name="home", path=Path(home) / "catalogue"))
+        faults += _home_faults(Path(home))
     layers += [Layer(name=str(folder), path=Path(folder)) for folder in extra]
-    faults = [fault for folder in extra for fault in _folder_faults(folder)]
+    faults += [fault for folder in extra for fault in _folder_faults(folder)]
     if faults:
         raise CatalogueError(*faults)
     return Catalogue(layers=tuple(layers))
@@ -133,6 +138,28 @@ def precision(catalogue: Catalogue, name: str) -> Precision:
     return cast("Precision", load(catalogue, "precision", name))
 
 
+def architecture(catalogue: Catalogue, name: str) -> Transformer:
+    """Return an architecture; raises CatalogueError for an unknown name, a wrong file, and a source that nobody knows.
+
+    >>> architecture(open_catalogue(), "llama-3.1-8b").layers
+    32
+    """
+    found, known = find_architecture(name, folders(catalogue)), sources(catalogue)
+    if found.source not in known:
+        hint = nearest(found.source[:60], known)
+        raise CatalogueError(f"architecture '{visible(name)}': source '{visible(found.source)}' is not known; {hint}")
+    return found
+
+
+def architectures(catalogue: Catalogue) -> tuple[str, ...]:
+    """Return the names of all architectures, sorted.
+
+    >>> "deepseek-v3" in architectures(open_catalogue())
+    True
+    """
+    return architecture_names(folders(catalogue))
+
+
 def check(catalogue: Catalogue) -> None:
     """Load every part; raises CatalogueError with all faults of all files and layers."""
     faults = list(all_sources(catalogue)[1])
@@ -143,9 +170,26 @@ def check(catalogue: Catalogue) -> None:
         raise CatalogueError(*dict.fromkeys(faults))
 
 
+def _home_faults(home: Path) -> list[str]:
+    """Return what is wrong with $ROOFTREE_HOME; a home without a catalogue is fine."""
+    try:
+        if not home.exists() or (home.is_dir() and not (home / "catalogue").exists()):
+            return []
+    except OSError:
+        return [f"ROOFTREE_HOME = {visible(str(home))}: cannot be looked into; change its permissions or unset it"]
+    faults = list(_folder_faults(home / "catalogue" if home.is_dir() else home))
+    return [f"ROOFTREE_HOME: {fault}" for fault in faults]
+
+
 def _folder_faults(folder: Path) -> Iterator[str]:
     """Yield what is wrong with a folder that the user names as a layer."""
-    if not folder.is_dir():
+    try:
+        readable = os.access(folder, os.R_OK | os.X_OK) or not folder.exists()
+    except (OSError, ValueError):
+        readable = False
+    if not readable:
+        yield f"{visible(str(folder))}: cannot be looked into; change its permissions or name another"
+    elif not folder.is_dir():
         yield f"{visible(str(folder))}: is no folder; a layer is a folder of part files; name one that is there"
     elif not any(folder.glob("*/*.toml")) and not (folder / "sources.toml").exists():
         yield f"{visible(str(folder))}: holds no part files; a layer has KIND/NAME.toml; name the folder above KIND"

@@ -28,6 +28,12 @@ _MAY_BE_ZERO = (
 )  # fmt: skip
 
 
+LARGEST, SMALLEST = 10.0**21, 10.0**-15
+"""Beyond these no figure of a part lies in SI, whatever its unit; computing with such would overflow."""
+MOST = 10**7
+"""The most of anything that is counted."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fields:
     """The fields of one kind of part by what they hold; `entries` are the keys that a map of numbers may have."""
@@ -90,6 +96,8 @@ def impossible(key: str, value: float) -> str:
         return "above 1, but a share is at most 1"
     if value < 0:
         return "negative"
+    if value > LARGEST or 0 < value < SMALLEST:
+        return "of a size that nothing has"
     if value == 0 and stem not in _MAY_BE_ZERO:
         return "zero, but it must be positive"
     return ""

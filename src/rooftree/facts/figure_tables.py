@@ -5,7 +5,6 @@ plain Python: a schema library would double the time in which the catalogue open
 """
 
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,9 +12,9 @@ from typing import Any, get_args
 
 from rooftree import units
 from rooftree.errors import CatalogueError, ScenarioError, nearest
-from rooftree.facts.fields import Fields, impossible
+from rooftree.facts.fields import MOST, Fields, impossible
 from rooftree.facts.sources import Basis, Figure, Source
-from rooftree.files import read_text, shown, visible
+from rooftree.files import read_text, shown, toml_table, visible
 
 _LIMIT_BYTES = int(units.parse("256 KiB", "B"))
 _TEXT, _NUMBER = (str,), (str, int, float)
@@ -49,11 +48,10 @@ class Page:
     def table(self) -> dict[str, Any]:
         """Return the file's TOML, or an empty table and a fault."""
         try:
-            return tomllib.loads(read_text(self.file, _LIMIT_BYTES, CatalogueError))
+            text = read_text(self.file, _LIMIT_BYTES, CatalogueError)
+            return toml_table(text, visible(str(self.file)), CatalogueError)
         except CatalogueError as error:
             self.faults += error.faults
-        except (ValueError, RecursionError) as error:
-            self.faults.append(f"{visible(str(self.file))}: is not TOML: {visible(str(error))}; mend that place")
         return {}
 
 
@@ -154,6 +152,8 @@ def _sizes(page: Page, at: str, key: str, value: float, low: float, high: float,
         problem = impossible(key, number)
         if not problem and whole and not number.is_integer():
             problem = "not whole, but it is a count"
+        if not problem and whole and number > MOST:
+            problem = f"more than {MOST:,}"
         if problem and (name == "value" or number != value):
             page.fault(f"{at}.{name}", f"{number:g} is {problem}; correct it")
     if not low <= value <= high:

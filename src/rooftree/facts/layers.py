@@ -6,7 +6,7 @@ from typing import Any
 
 from rooftree.errors import nearest
 from rooftree.facts.fields import fields_of
-from rooftree.facts.hardware import KINDS, Part
+from rooftree.facts.hardware import KINDS, Part, Rack
 from rooftree.facts.part_files import PartFile, read_part, read_sources
 from rooftree.facts.sources import Figure, Source
 from rooftree.files import visible
@@ -55,7 +55,7 @@ def names_of(catalogue: Catalogue, kind: str) -> list[str]:
     """Return the names of all parts of a kind, sorted; raises CatalogueError for an unknown kind."""
     if kind not in catalogue.read.names:
         fields_of(kind)
-        files = (file for layer in catalogue.layers for file in (layer.path / kind).glob("*.toml"))
+        files = (file for layer in catalogue.layers for file in (layer.path / kind).glob("[!.]*.toml"))
         catalogue.read.names[kind] = sorted({file.stem for file in files})
     return catalogue.read.names[kind]
 
@@ -88,7 +88,21 @@ def _merged(catalogue: Catalogue, kind: str, name: str) -> tuple[Part | None, li
         if key in given:
             values[key], wrong = _reference(catalogue, other, key, *given[key])
             faults += wrong
-    return (None, faults) if faults else (_built(kind, name, values, figures), [])
+    if faults:
+        return None, faults
+    part = _built(kind, name, values, figures)
+    mismatch = unfit(part)
+    return (None, [f"{visible(str(files[-1].file))}: {mismatch}"]) if mismatch else (part, [])
+
+
+def unfit(part: Part) -> str:
+    """Return how the figures of a part contradict each other, or an empty text."""
+    if not isinstance(part, Rack):
+        return ""
+    accelerators, domain = part.hosts * part.host.accelerators, part.domain_accelerators
+    if accelerators % domain == 0:
+        return ""
+    return f"figures.domain_accelerators = {domain}: must divide the rack's {accelerators} accelerators"
 
 
 def _absent(kind: str, files: list[PartFile]) -> list[str]:

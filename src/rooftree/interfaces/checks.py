@@ -92,8 +92,7 @@ def _report() -> str:
 def _parts(catalogues: Sequence[Path]) -> Iterator[Check]:
     """Look at each layer of the catalogue and load each part; each fault is told where it is met first."""
     try:
-        from rooftree.facts.architecture_files import architecture_names, find_architecture
-        from rooftree.facts.catalogue import folders, load, names, open_catalogue, sources
+        from rooftree.facts.catalogue import architecture, architectures, load, names, open_catalogue, sources
         from rooftree.facts.hardware import KINDS
 
         catalogue = open_catalogue(catalogues)
@@ -111,8 +110,7 @@ def _parts(catalogues: Sequence[Path]) -> Iterator[Check]:
     for kind in KINDS:
         loads = {name: partial(load, catalogue, kind, name) for name in names(catalogue, kind)}
         yield _all_of(kind, "parts", loads, told)
-    places = folders(catalogue)
-    shapes = {name: partial(find_architecture, name, places) for name in architecture_names(places)}
+    shapes = {name: partial(architecture, catalogue, name) for name in architectures(catalogue)}
     yield _all_of("architecture", "shapes", shapes, told)
 
 

@@ -1,5 +1,7 @@
 """Files that are either whole or not there."""
 
+import contextlib
+import errno
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,25 +28,28 @@ def check(folder: Path) -> None:
 
 
 def write(folder: Path, texts: Mapping[str, str]) -> dict[str, Path]:
-    """Write files into a folder, each beside its place first and then moved there, and return their paths.
+    """Write files into a folder, all of them beside their places first and then moved there, and return their paths.
 
-    Raises ScenarioError when one cannot be written; what stood in its place is then left as it was.
+    Raises ScenarioError when one cannot be written; what stood in their places is then left as it was.
     """
     check(folder)
-    written: dict[str, Path] = {}
-    for name, text in texts.items():
-        path = folder / name
-        beside = folder / f".{name}.{os.getpid()}.part"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            beside.write_text(text, encoding="utf-8")
-            beside.replace(path)
-        except OSError as fault:
-            raise ScenarioError(f"{clean(str(path))}: cannot be written: {_why(fault)}; {_ADVICE}") from None
-        finally:
-            beside.unlink(missing_ok=True)
-        written[name] = path
-    return written
+    places = {name: (folder / f".{name}.{os.getpid()}.part", folder / name) for name in texts}
+    at = folder
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, (beside, at) in places.items():
+            if at.is_dir():
+                raise IsADirectoryError(errno.EISDIR, "a folder stands in its place")
+            beside.write_text(texts[name], encoding="utf-8")
+        for beside, at in places.values():
+            beside.replace(at)
+    except OSError as fault:
+        raise ScenarioError(f"{clean(str(at))}: cannot be written: {_why(fault)}; {_ADVICE}") from None
+    finally:
+        for beside, _ in places.values():
+            with contextlib.suppress(OSError):
+                beside.unlink(missing_ok=True)
+    return {name: path for name, (_, path) in places.items()}
 
 
 def _why(fault: OSError | ValueError) -> str:

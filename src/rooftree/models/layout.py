@@ -1,7 +1,7 @@
 """How a model is cut over devices, and which devices talk to which."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -62,15 +62,19 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Ranks that communicate: how many, and how many of them share a scale-up domain."""
+    """Ranks that communicate: how many, how many of them share the emptiest scale-up domain, and over how many domains.
+
+    `across` of 0 means as many domains as the emptiest would need.
+    """
 
     size: int
     local: int
+    across: int = field(default=0, repr=False)
 
     @property
     def domains(self) -> int:
         """Scale-up domains that the group touches."""
-        return math.ceil(self.size / self.local)
+        return self.across or math.ceil(self.size / self.local)
 
 
 def size_and_stride(layout: Layout, kind: GroupKind) -> tuple[int, int]:

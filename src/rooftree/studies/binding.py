@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from rooftree.errors import RooftreeError, ScenarioError
-from rooftree.facts.architecture_files import find_architecture
 from rooftree.facts.architectures import Transformer
-from rooftree.facts.catalogue import Catalogue, cluster, folders, precision
+from rooftree.facts.catalogue import Catalogue, architecture, cluster, precision
 from rooftree.facts.hardware import Cluster
 from rooftree.facts.workloads import Serving, Training
-from rooftree.files import placed, shown, visible
+from rooftree.files import placed, shown, stands, visible
 from rooftree.formats.huggingface import read_config
 from rooftree.models.layout import Layout, Recompute, Shard
 from rooftree.models.steady import Replica
@@ -61,10 +60,10 @@ def _limit_s(text: str) -> float:
 
 def model_named(name: str, catalogue: Catalogue, base: Path = Path()) -> Transformer:
     """Return an architecture: of the catalogue by name, or of a config.json or its folder by path, from `base` on."""
-    if name.endswith(".json") or "/" in name or (base / name / CONFIG).is_file():
-        path = base / name
-        return read_config(path / CONFIG if path.is_dir() else path)
-    return find_architecture(name, folders(catalogue))
+    inside = base / name / CONFIG
+    if name.endswith(".json") or "/" in name or stands(inside):
+        return read_config(inside if stands(inside) else base / name)
+    return architecture(catalogue, name)
 
 
 def name_faults(table: dict[str, Any], catalogue: Catalogue, base: Path) -> list[str]:
@@ -106,7 +105,7 @@ def bind(keys: ScenarioKeys, text: str, catalogue: Catalogue, label: str, base: 
         serving, found = _serving(keys.serving, on, catalogue, base)
         lines += found
     if lines or on is None:
-        raise ScenarioError(*(placed(label, line) for line in lines))
+        raise ScenarioError(*(placed(label, line) for line in dict.fromkeys(lines)))
     return Scenario(
         title=keys.title,
         cluster=on,
@@ -201,7 +200,7 @@ def _serving(
         linear=precision(catalogue, keys.precision),
         core=precision(catalogue, CORE),
         kv=kv,
-        domain=keys.gpus_per_domain or domain_of(on, keys.gpus),
+        domain=keys.gpus_per_domain or min(on.rack.domain_accelerators, keys.gpus),
     )
     found = [f"serving: {line}" for line in check_replica(replica, keys.gpus)] if keys.layout is not None else []
     return ServingQuestion(replica=replica, devices=keys.gpus, chosen=keys.layout is not None), found

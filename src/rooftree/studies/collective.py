@@ -13,7 +13,7 @@ from rooftree.models.layout import Group
 from rooftree.studies.neighbours import what_if
 from rooftree.studies.results import Estimate
 from rooftree.studies.rows import Predicted, measured_parts, predict_all, predict_collective
-from rooftree.studies.search import domain_of
+from rooftree.studies.search import spread
 from rooftree.studies.uncertainty import FEWEST_ROWS, Residuals, estimates, origin_of_range, scale_drift
 
 SEED = 1
@@ -50,8 +50,7 @@ def ask(op: str, message_bytes: float, accelerators: int, cluster: Cluster, cata
         raise ScenarioError(f"gpus = {accelerators}: {cluster.name} has {total:,}; write 2 to {total:,}")
     if not message_bytes > 0:
         raise ScenarioError(f"bytes = {message_bytes:g}: must be above 0; write for example '1 GiB'")
-    domain = min(domain_of(cluster, accelerators), accelerators)
-    group = Group(accelerators, domain)
+    group = spread(cluster, accelerators)
 
     def evaluate(on: Cluster, factor: float = 1.0) -> dict[str, float]:
         time_s = timing(op, message_bytes, group, on.rack.scale_up, on.scale_out).time_s * factor
@@ -103,7 +102,8 @@ def residuals(done: Sequence[Predicted], *, op: str, message_bytes: float, beyon
 def remarks(algorithm: str, group: Group) -> tuple[str, ...]:
     """Say what a reader should know of the algorithm."""
     one = f"all in one scale-up domain of {group.local} GPUs"
-    words = (one if group.domains == 1 else f"{group.local} GPUs in each of {group.domains} scale-up domains",)
+    each = f"{group.local} or {group.local + 1}" if group.size % group.domains else f"{group.local}"
+    words = (one if group.domains == 1 else f"{each} GPUs in each of {group.domains} scale-up domains",)
     if algorithm == "nvls":
         return (*words, "reduced in the switches: bus bandwidth follows the ring's formula although fewer bytes move")
     return words

@@ -117,8 +117,8 @@ class Conflict:
 class Result:
     """The whole answer.
 
-    `key` is a hash of the scenario, the catalogue and the version; `cluster_accelerators` is what the whole cluster has,
-    however few of them a question is about.
+    `key` is a hash of the scenario, the catalogue and the version; `cluster_accelerators` is what the whole cluster
+    has, however few of them a question is about.
     """
 
     key: str

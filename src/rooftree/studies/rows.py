@@ -13,11 +13,11 @@ from rooftree.facts.hardware import Cluster
 from rooftree.facts.measurements import Measurement
 from rooftree.facts.workloads import Serving, Training
 from rooftree.models.collectives import timing
-from rooftree.models.layout import Group, Layout, Recompute, Shard, faults
+from rooftree.models.layout import Layout, Recompute, Shard, faults
 from rooftree.models.steady import Replica
 from rooftree.models.step import Case, step_times
 from rooftree.studies.binding import CORE, model_named
-from rooftree.studies.search import domain_of, equal_chunks
+from rooftree.studies.search import domain_of, equal_chunks, spread
 from rooftree.studies.serve import serve
 
 MEASURED_LAYERS = ("shipped", "fitted")
@@ -133,7 +133,7 @@ def predict_serving(row: Measurement, catalogue: Catalogue) -> Predicted:
         linear=precision(catalogue, workload.precision),
         core=precision(catalogue, CORE),
         kv=precision(catalogue, workload.kv_precision),
-        domain=domain_of(on, row.devices),
+        domain=min(on.rack.domain_accelerators, row.devices),
     )
     served = serve(replica, row.devices)
     if served is None:
@@ -149,7 +149,7 @@ def predict_serving(row: Measurement, catalogue: Catalogue) -> Predicted:
 def predict_collective(row: Measurement, catalogue: Catalogue) -> Predicted:
     """Predict the time of a measured collective: by the algorithm that the row states, else by the fastest."""
     on = cluster_with(catalogue, row.accelerator)
-    group = Group(row.devices, domain_of(on, row.devices))
+    group = spread(on, row.devices)
     found = timing(row.quantity, float(row.conditions["bytes"]), group, on.rack.scale_up, on.scale_out)
     predicted_s = found.alternatives_s.get(row.conditions["algorithm"], found.time_s)
     return _compared(row, {row.quantity: predicted_s}, mixture=False)

@@ -1,17 +1,15 @@
 """The keys of a scenario file, and how its text becomes them: every fault of the file at once."""
 
 import json
-import tomllib
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, ClassVar, get_args, get_type_hints
 
 from rooftree.errors import ScenarioError, nearest
-from rooftree.files import raise_all, read_text, shown, visible
+from rooftree.files import placed, raise_all, read_text, shown, toml_table, visible
 from rooftree.units import parse
 
 _LIMIT_BYTES = int(parse("64 KiB", "B"))
-_MOST_DOTS = 200
 """In a line: a key of very many parts takes the TOML reader time and memory that grow with its square."""
 _FORBID: dict[str, Any] = {"extra": "forbid", "strict": True}
 
@@ -78,18 +76,8 @@ class ScenarioKeys:
 
 def read_table(path: Path) -> tuple[dict[str, Any], str]:
     """Return the table of a scenario file and its text; raises ScenarioError for what is not TOML."""
-    label, text = visible(str(path)), read_text(path, _LIMIT_BYTES, ScenarioError)
-    if any(line.count(".") > _MOST_DOTS for line in text.splitlines()):
-        raise ScenarioError(f"{label}: a line has more than {_MOST_DOTS} dots; write plain tables")
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as fault:
-        raise ScenarioError(f"{label}: is not TOML: {visible(str(fault))}; mend that place") from None
-    except RecursionError:
-        raise ScenarioError(f"{label}: is nested too deeply; write plain tables") from None
-    except ValueError:
-        raise ScenarioError(f"{label}: has a number of thousands of digits; check the digits") from None
-    return table, text
+    text = read_text(path, _LIMIT_BYTES, ScenarioError)
+    return toml_table(text, visible(str(path)), ScenarioError), text
 
 
 def keys_from(table: dict[str, Any], label: str) -> ScenarioKeys:
@@ -101,9 +89,11 @@ def keys_from(table: dict[str, Any], label: str) -> ScenarioKeys:
     from pydantic import TypeAdapter, ValidationError
 
     try:
-        text = json.dumps(table, default=str)
+        text = json.dumps(table, default=lambda other: [str(other)])  # a date is no text
+    except ValueError:
+        raise ScenarioError(placed(label, "has a number of thousands of digits; check the digits")) from None
     except RecursionError:
-        raise ScenarioError(f"{label}: is nested too deeply; write plain tables") from None
+        raise ScenarioError(placed(label, "is nested too deeply; write plain tables")) from None
     try:
         return TypeAdapter(ScenarioKeys).validate_json(text)
     except ValidationError as faults:

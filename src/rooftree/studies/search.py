@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from rooftree.errors import DoesNotFit
 from rooftree.facts.hardware import Cluster
-from rooftree.models.layout import ENDS, Layout, Recompute, divisors, faults
+from rooftree.models.layout import ENDS, Group, Layout, Recompute, divisors, faults
 from rooftree.models.memory import training_bytes
 from rooftree.models.step import Case, step_times
 from rooftree.units import show
@@ -49,13 +49,13 @@ def training_layouts(case: Case, devices: int) -> Iterator[Layout]:
     """
     model, workload, domain = case.model, case.workload, case.domain
     tensors = [t for t in divisors(devices) if model.attention.heads % t == 0 and domain % t == 0]
-    contexts = [c for c in (1, 2, 4, 8, 16) if workload.sequence % (2 * c) == 0]
+    contexts = [c for c in (1, 2, 4, 8, 16) if halves_evenly(workload.sequence, c)]
     experts = divisors(model.experts.routed) if model.experts is not None else [1]
     for tensor in tensors:
         for pipeline in (p for p in divisors(devices // tensor) if p <= model.layers):
             for context in (c for c in contexts if devices % (tensor * pipeline * c) == 0):
                 data = devices // (tensor * pipeline * context)
-                for microbatch in (1, 2, 4, 8):
+                for microbatch in (1, 2, 4, 8, 16, 32):
                     if workload.global_batch % (data * microbatch):
                         continue
                     base = Layout(tensor=tensor, pipeline=pipeline, context=context, data=data, microbatch=microbatch)
@@ -71,6 +71,15 @@ def _interleaved(layout: Layout, layers: int, global_batch: int) -> Iterator[Lay
         return
     for interleave in equal_chunks(layers, layout.pipeline)[1:]:
         yield replace(layout, interleave=interleave)
+
+
+def halves_evenly(sequence: int, context: int) -> bool:
+    """Whether context ranks can each take an early and a late piece of a sequence, as causal attention is balanced.
+
+    >>> halves_evenly(8192, 8), halves_evenly(4095, 1), halves_evenly(8192, 9)
+    (True, True, False)
+    """
+    return context == 1 or sequence % (2 * context) == 0
 
 
 def equal_chunks(layers: int, pipeline: int) -> list[int]:
@@ -164,6 +173,11 @@ def enough_devices(case: Case, devices: int, capacity_bytes: float) -> int:
 def check_layout(case: Case, devices: int) -> list[str]:
     """Every fault of a layout that the user chose, its memory included."""
     found = faults(case.layout, case.model, devices, case.workload.global_batch)
+    context, sequence = case.layout.context, case.workload.sequence
+    if context >= 1 and not halves_evenly(sequence, context):
+        found.append(
+            f"layout.context = {context}: a sequence of {sequence} does not fall into {2 * context} equal pieces"
+        )
     if found:
         return found
     capacity_bytes = case.cluster.rack.host.accelerator.memory_bytes
@@ -200,13 +214,27 @@ def _what_would_fit(case: Case, devices: int, capacity_bytes: float) -> str:
 def domain_of(cluster: Cluster, devices: int) -> int:
     """Devices of a scale-up domain that a job uses when it is not told.
 
-    A job that fits in a domain has it to itself. A larger one is spread evenly, over domains of which it uses at least
-    half and of which the cluster has enough: 64 of 72 for 512 GPUs, as published runs do. Where that cannot be, domains
-    are filled one after the other and the last is filled in part.
+    A job that fits in a domain has it to itself. A larger one takes a part of each domain that divides it evenly, when
+    that is three quarters of one at least and the cluster has domains enough: 64 of 72 for 512 GPUs, as published runs
+    do. Else it is spread over as few domains as hold it, as evenly as can be.
     """
     full = cluster.rack.domain_accelerators
     if devices <= full:
         return devices
     domains = cluster.racks * cluster.rack.hosts * cluster.rack.host.accelerators // full
     even = max(size for size in divisors(devices) if size <= full)
-    return even if 2 * even >= full and devices // even <= domains else full
+    if 4 * even >= 3 * full and devices // even <= domains:
+        return even
+    return math.ceil(devices / math.ceil(devices / full))
+
+
+def spread(cluster: Cluster, devices: int) -> Group:
+    """Return the group of all devices of a job: how many, how many in its emptiest domain, and over how many domains.
+
+    >>> from rooftree.facts.catalogue import cluster, open_catalogue
+    >>> group = spread(cluster(open_catalogue(), "azure-gb300-4608"), 73)
+    >>> group.local, group.domains
+    (36, 2)
+    """
+    domains = math.ceil(devices / domain_of(cluster, devices))
+    return Group(devices, devices // domains, domains)

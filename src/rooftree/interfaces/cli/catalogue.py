@@ -26,21 +26,19 @@ def command(part: str | None, catalogues: tuple[Path, ...], json_: bool) -> None
     """
     import time
 
-    from rooftree.facts.architecture_files import architecture_names, find_architecture
-    from rooftree.facts.catalogue import find, folders, load, names, open_catalogue, sources
+    from rooftree.facts.catalogue import architecture, architectures, find, load, names, open_catalogue, sources
     from rooftree.facts.hardware import KINDS
     from rooftree.interfaces import parts
 
     start_s = time.perf_counter()
     catalogue = open_catalogue(catalogues)
-    places = folders(catalogue)
-    architectures = architecture_names(places)
+    shapes = architectures(catalogue)
     if part is None:
         shelves = {kind: [load(catalogue, kind, name) for name in names(catalogue, kind)] for kind in KINDS}
-        table = parts.index(shelves, [find_architecture(name, places) for name in architectures])
+        table = parts.index(shelves, [architecture(catalogue, name) for name in shapes])
         show = parts.show_index
-    elif part in architectures:
-        table = parts.shape(find_architecture(part, places), sources(catalogue))
+    elif part in shapes:
+        table = parts.shape(architecture(catalogue, part), sources(catalogue))
         show = parts.show_shape
     else:
         found = {kind: load(catalogue, kind, part) for kind in find(catalogue, part)}

@@ -155,3 +155,9 @@ def test_progress_shows_on_a_terminal_after_a_while(monkeypatch, terminal, waite
         progress("layouts", 0.25)
     assert ("layouts  25%" in screen.text) == shown
     assert screen.text == "" or screen.text.endswith("\r\x1b[2K")
+
+
+def test_train_passes_on_what_is_recomputed_and_sharded(rooftree, backend):
+    rooftree("train", "m", "--gpus", "8", "--tensor", "2", "--recompute", "full", "--shard", "none")
+    (named,) = [named for kind, _, named in (q for q in backend.questions if len(q) == 3) if kind == "training"]
+    assert named["layout"] == {"tensor": 2, "recompute": "full", "shard": "none"}

@@ -30,7 +30,7 @@ def training_scenario(
     precision: str,
     sequence: int,
     global_batch: int,
-    layout: Mapping[str, int],
+    layout: Mapping[str, int | str],
     catalogue: Catalogue,
 ) -> Scenario:
     """Return the question that `rooftree train` asks; an empty layout is searched for."""
@@ -55,7 +55,7 @@ def serving_scenario(
     output_tokens: int,
     concurrency: int,
     time_per_output_token_limit_s: float,
-    layout: Mapping[str, int],
+    layout: Mapping[str, int | str],
     catalogue: Catalogue,
 ) -> Scenario:
     """Return the question that `rooftree infer` asks; an empty layout is searched for.
@@ -89,7 +89,7 @@ def fewest_bits(cluster_name: str, catalogue: Catalogue) -> str:
 
 
 def _from_table(
-    kind: str, table: dict[str, Any], cluster_name: str, layout: Mapping[str, int], catalogue: Catalogue
+    kind: str, table: dict[str, Any], cluster_name: str, layout: Mapping[str, int | str], catalogue: Catalogue
 ) -> Scenario:
     """Bind a question of the command line as if it stood in a file."""
     if layout:

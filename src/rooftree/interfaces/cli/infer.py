@@ -63,7 +63,7 @@ def command(
     folder: Path | None,
     catalogues: tuple[Path, ...],
     json_: bool,
-    **degrees: int | None,
+    **degrees: int | str | None,
 ) -> None:
     """Predict how fast MODEL answers requests on GPUs of a cluster, in steady state.
 

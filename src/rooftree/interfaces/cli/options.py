@@ -65,21 +65,29 @@ _DEGREES = {
     "data": "Attention ranks that share the experts, data parallel.",
     "microbatch": "Sequences in a microbatch.",
     "interleave": "Chunks of layers on each pipeline stage.",
+    "recompute": "none, selective or full: what is computed again.  [default: none]",
+    "shard": "none, optimizer or full (FSDP).  [default: optimizer]",
 }
+_CHOICES = {"recompute": ("none", "selective", "full"), "shard": ("none", "optimizer", "full")}
 
 
 def layout(*names: str) -> Callable[[Command], Command]:
-    """Return the options of a layout; those left out are 1, and without any the best layout is searched."""
+    """Return the options of a layout; sizes left out are 1, and without any the best layout is searched."""
 
     def decorate(command: Command) -> Command:
         for name in reversed(names):
-            command = click.option(f"--{name}", metavar="N", type=POSITIVE, help=_DEGREES[name])(command)
+            if name in _CHOICES:
+                command = click.option(
+                    f"--{name}", metavar="HOW", type=click.Choice(_CHOICES[name]), help=_DEGREES[name]
+                )(command)
+            else:
+                command = click.option(f"--{name}", metavar="N", type=POSITIVE, help=_DEGREES[name])(command)
         return command
 
     return decorate
 
 
-def chosen(**degrees: int | None) -> dict[str, int]:
+def chosen(**degrees: int | str | None) -> dict[str, int | str]:
     """Return the layout options that were given.
 
     >>> chosen(tensor=8, pipeline=None)

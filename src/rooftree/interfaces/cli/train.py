@@ -22,7 +22,7 @@ Examples:
 @click.option(
     "--global-batch", metavar="N", type=options.POSITIVE, help="Sequences in a step.  [default: one for each GPU]"
 )
-@options.layout("tensor", "pipeline", "context", "expert", "microbatch", "interleave")
+@options.layout("tensor", "pipeline", "context", "expert", "microbatch", "interleave", "recompute", "shard")
 @options.output
 @options.catalogues
 @options.as_json
@@ -37,7 +37,7 @@ def command(
     folder: Path | None,
     catalogues: tuple[Path, ...],
     json_: bool,
-    **degrees: int | None,
+    **degrees: int | str | None,
 ) -> None:
     """Predict how fast MODEL trains on GPUs of a cluster.
 

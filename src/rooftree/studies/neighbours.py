@@ -74,10 +74,11 @@ def what(one: Predicted) -> str:
 def leaning(done: Sequence[Predicted], *, accelerator: str, precision: str, mixture: bool) -> tuple[str, ...]:
     """Say when the model errs to one side on the measured runs most like the question, and by how much.
 
-    Those are the runs of the same kind of model in the same precision, on the same accelerator when three of them were
-    measured. Nothing is said when a tenth of the time or less is at stake.
+    Those are the fit rows of the same kind of model in the same precision, on the same accelerator when three of them
+    were measured. Nothing is said when a tenth of the time or less is at stake.
     """
-    like = [one for one in done if one.mixture == mixture and one.row.conditions["precision"] == precision]
+    fit = [one for one in done if one.row.split == "fit"]  # test rows set nothing, not even a warning
+    like = [one for one in fit if one.mixture == mixture and one.row.conditions["precision"] == precision]
     same = [one for one in like if one.row.accelerator == accelerator]
     rows = same if len(same) >= FEWEST else like
     errors = [one.log_time_error for one in rows]
@@ -85,7 +86,7 @@ def leaning(done: Sequence[Predicted], *, accelerator: str, precision: str, mixt
         return ()
     which, end = ("too fast", "slow") if median(errors) > 0 else ("too slow", "fast")
     kind = "mixture-of-experts" if mixture else "dense"
-    runs = f"all {len(rows)} measured {kind} {precision} runs" + (f" on {accelerator}" if rows is same else "")
+    runs = f"all {len(rows)} {kind} {precision} fit rows" + (f" on {accelerator}" if rows is same else "")
     off = abs(math.expm1(median(errors)))
     longer = "longer" if median(errors) > 0 else "shorter"
     truth = f"the true time is {off:.0%} {longer} in the middle, expect the {end} end"

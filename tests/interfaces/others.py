@@ -1,26 +1,8 @@
 """A made-up answer to a collective, and a made-up architecture."""
 
-from dataclasses import dataclass
-
 from rooftree.facts.architectures import GroupedQuery, Transformer
+from rooftree.studies.collective import CollectiveAnswer
 from rooftree.studies.results import Estimate
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CollectiveAnswer:
-    """The fields that the study of collectives promises."""
-
-    op: str
-    message_bytes: float
-    accelerators: int
-    time_s: Estimate
-    algbw_bytes_per_s: Estimate
-    busbw_bytes_per_s: Estimate
-    algorithm: str
-    alternatives_s: dict[str, float]
-    sent_bytes: dict[str, float]
-    extrapolated: bool
-    notes: tuple[str, ...]
 
 
 COLLECTIVE = CollectiveAnswer(
@@ -35,6 +17,7 @@ COLLECTIVE = CollectiveAnswer(
     sent_bytes={"scale_up": 1.09e9, "scale_out": 0.0},
     extrapolated=True,
     notes=("one rack, in-switch reduction",),
+    elapsed_s=0.25,
 )
 
 SHAPE = Transformer(

@@ -9,7 +9,7 @@ from rooftree.facts.architecture_files import find_architecture
 from rooftree.facts.architectures import Experts, GroupedQuery, Latent, Transformer
 from rooftree.formats.huggingface import read_config
 from rooftree.models import parameters
-from rooftree.models.census import cache_bytes, cache_elements, census, layers_parameters, parameter_bytes
+from rooftree.models.memory import cache_elements
 
 CATALOGUE = Path(__file__).resolve().parents[2] / "catalogue"
 
@@ -75,14 +75,16 @@ PUBLISHED = [
 
 @pytest.mark.parametrize(("name", "kind", "published", "where"), PUBLISHED)
 def test_counts_are_the_published_ones_within_a_percent_or_the_last_digit(name, kind, published, where):
-    counted = getattr(census(find_architecture(name, [CATALOGUE])), kind) / 1e9
+    count = getattr(parameters, f"{kind}_parameters")
+    counted = count(find_architecture(name, [CATALOGUE])) / 1e9
     last_digit = 10.0 ** -len(published.partition(".")[2])
     assert abs(counted - float(published)) <= max(0.01 * float(published), last_digit / 2), where
 
 
 def test_deepseek_on_disk_holds_the_prediction_layer_with_copies_of_both_tables():
-    counted = census(find_architecture("deepseek-v3", [CATALOGUE]))
-    on_disk = counted.total + counted.prediction + counted.embedding + counted.head
+    shape = find_architecture("deepseek-v3", [CATALOGUE])
+    ends = parameters.embedding_parameters(shape) + parameters.head_parameters(shape)
+    on_disk = parameters.total_parameters(shape) + parameters.prediction_parameters(shape) + ends
     assert on_disk == pytest.approx(685e9, rel=0.002)  # deepseek-ai/DeepSeek-V3 README: "685B on Hugging Face"
 
 
@@ -121,7 +123,7 @@ def test_layers_are_counted_by_kind():
     attention = parameters.attention_parameters(MIXED)
     expert = 3 * 10 * 7
     dense, mixed = attention + 20 + 3 * 10 * 20, attention + 20 + 10 * 8 + 9 * expert
-    assert layers_parameters(MIXED) == (dense, mixed, mixed)
+    assert [parameters.layer_parameters(MIXED, layer) for layer in range(3)] == [dense, mixed, mixed]
     assert parameters.total_parameters(MIXED) == 2 * 1000 + 10 + dense + 2 * mixed
     assert parameters.active_parameters(MIXED) == 1000 + 10 + dense + 2 * (mixed - 6 * expert)
     assert parameters.prediction_parameters(MIXED) == mixed + 2 * 10 * 10 + 3 * 10
@@ -134,19 +136,24 @@ def test_an_ungated_mlp_has_two_matrices():
 def test_the_cache_holds_keys_and_values_or_the_compressed_vector():
     assert cache_elements(TINY.attention) == 2 * 2 * 5
     assert cache_elements(MIXED.attention) == 3 + 1
-    assert cache_bytes(TINY, 7, 16) == 3 * 20 * 7 * 2
-    assert parameter_bytes(1000, 4.5) == 562.5
+    assert cache_elements(TINY.attention, 2) == 2 * 1 * 5
+    assert cache_elements(TINY.attention, 4) == 2 * 1 * 5  # a device holds one head at least
+    assert cache_elements(MIXED.attention, 4) == 3 + 1
 
 
 @given(shapes)
 def test_the_total_is_the_sum_of_its_parts(shape):
-    c = census(shape)
+    expert_layers = parameters.expert_layers(shape)
     mixture = 0
     if shape.experts:
-        mixture = c.expert_layers * (c.router + shape.experts.routed * c.routed_expert + c.shared_experts)
-    layers = shape.layers * (c.attention + c.norms) + c.dense_layers * c.dense_mlp + mixture
-    assert c.total == c.embedding + c.head + shape.hidden + layers
-    assert sum(layers_parameters(shape)) == layers
+        experts = (shape.experts.routed + shape.experts.shared) * parameters.expert_parameters(shape)
+        mixture = expert_layers * (parameters.router_parameters(shape) + experts)
+    attention = parameters.attention_parameters(shape) + 2 * shape.hidden
+    dense = (shape.layers - expert_layers) * parameters.dense_mlp_parameters(shape)
+    layers = shape.layers * attention + dense + mixture
+    ends = parameters.embedding_parameters(shape) + parameters.head_parameters(shape) + shape.hidden
+    assert parameters.total_parameters(shape) == ends + layers
+    assert sum(parameters.layer_parameters(shape, layer) for layer in range(shape.layers)) == layers
 
 
 @given(shapes)

@@ -139,11 +139,17 @@ def test_a_short_prompt_takes_one_pass_of_its_own_length(replica):
 
 
 def test_a_replica_that_fits_in_a_domain_lies_in_one(replica):
-    small, large = replica(tensor=2, data=3), replica(tensor=4, data=8)
-    assert (small.reach, large.reach) == (6, 8)
+    small = replica(tensor=2, data=3)
     # 6 of 8 devices: as with a domain of 6, the exchange never leaves it
     alone = replace(small, domain=6)
     assert steady.mixed_times(small, 5) == steady.mixed_times(alone, 5)
+
+
+@pytest.mark.parametrize("layout", [{"data": 6, "expert": 6}, {"tensor": 2, "data": 3, "expert": 6}, {"pipeline": 5}])
+def test_inside_a_domain_the_adapter_counts_nothing(replica, mixed, layout):
+    inside = replica(mixed, **layout)
+    slow = replace(inside.cluster, scale_out=replace(inside.cluster.scale_out, bandwidth_bytes_per_s=1.0))
+    assert steady.mixed_times(inside, 5) == steady.mixed_times(replace(inside, cluster=slow), 5)
 
 
 def test_a_pipeline_pays_a_hop_between_its_stages(replica):

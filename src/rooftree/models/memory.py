@@ -141,14 +141,19 @@ def serving_bytes(
     }
 
 
-def cached_bytes(model: Transformer, layout: Layout, kv: Precision) -> float:
-    """Bytes of KV cache that one token takes in one layer on one device.
+def cache_elements(attention: GroupedQuery | Latent, tensor: int = 1) -> float:
+    """Numbers that one token leaves in the KV cache of one layer on each of `tensor` devices.
 
     Grouped-query: 2 kv_heads head_dim / tensor (at least one head); latent: kv_rank + rope_dim on every device.
+
+    >>> cache_elements(llama.attention), cache_elements(llama.attention, 16), cache_elements(deepseek.attention, 8)
+    (2048.0, 256.0, 576.0)
     """
-    attention = model.attention
     if isinstance(attention, GroupedQuery):
-        values = 2 * max(1.0, attention.kv_heads / layout.tensor) * attention.head_dim
-    else:
-        values = float(attention.kv_rank + attention.rope_dim)
-    return values * kv.bits / BITS_PER_BYTE
+        return 2 * max(1.0, attention.kv_heads / tensor) * attention.head_dim
+    return float(attention.kv_rank + attention.rope_dim)
+
+
+def cached_bytes(model: Transformer, layout: Layout, kv: Precision) -> float:
+    """Bytes of KV cache that one token takes in one layer on one device: its elements in the cache's format."""
+    return cache_elements(model.attention, layout.tensor) * kv.bits / BITS_PER_BYTE

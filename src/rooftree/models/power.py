@@ -10,8 +10,10 @@ def cluster_w(cluster: Cluster, devices: int, fraction: float) -> dict[str, floa
     the fabric's share by device; site: (PUE - 1) x all of these. A rack is held at its power limit by lowering the
     accelerators.
 
-    >>> sorted(["accelerators", "fabric", "hosts", "rack", "site"])
-    ['accelerators', 'fabric', 'hosts', 'rack', 'site']
+    >>> from rooftree.facts.catalogue import cluster, open_catalogue
+    >>> parts_w = cluster_w(cluster(open_catalogue(), "azure-gb300-4608"), 72, 0.9)
+    >>> round(parts_w["accelerators"]), round(parts_w["hosts"])
+    (90720, 9000)
     """
     rack = cluster.rack
     host, accelerator = rack.host, rack.host.accelerator

@@ -44,11 +44,6 @@ class Replica:
     domain: int
 
     @property
-    def reach(self) -> int:
-        """Devices of the replica that share a scale-up domain: all where it fits in one, for it is placed so."""
-        return min(self.layout.devices, self.domain)
-
-    @property
     def chunk(self) -> float:
         """Prompt tokens that an attention rank takes at once."""
         return self.cluster.stack.prefill_tokens
@@ -123,7 +118,7 @@ def layer_communication(replica: Replica, tokens: float, *, routed: bool) -> dic
     value_bytes = replica.share.core_bytes
 
     def exchange_s(op: str, message_bytes: float, kind: GroupKind) -> float:
-        return collectives.timing(op, message_bytes, group(layout, kind, replica.reach), up, out).time_s
+        return collectives.timing(op, message_bytes, group(layout, kind, replica.domain), up, out).time_s
 
     if layout.tensor > 1:
         reductions = 2 if has_tensor_mlp(model, routed=routed) or layout.expert == 1 else 1
@@ -159,7 +154,7 @@ def transfers_s(replica: Replica, tokens: float) -> float:
     if stages == 1:
         return 0.0
     sent_bytes = tokens * replica.model.hidden * replica.share.core_bytes / replica.layout.tensor
-    between = group(replica.layout, "pipeline", replica.reach)
+    between = group(replica.layout, "pipeline", replica.domain)
     return (stages - 1) * collectives.point_to_point_s(sent_bytes, between, cluster.rack.scale_up, cluster.scale_out)
 
 

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rooftree.facts.architectures import GroupedQuery, Transformer
+from rooftree.facts.architectures import Transformer
 from rooftree.facts.hardware import Cluster, Precision
 from rooftree.facts.workloads import Training
 from rooftree.models import collectives
 from rooftree.models.efficiency import kernel_s
 from rooftree.models.kernels import Kernel, Slice, backward, has_tensor_mlp, head, layer_forward
 from rooftree.models.layout import Group, GroupKind, Layout, group
-from rooftree.models.memory import local_parameters
+from rooftree.models.memory import cache_elements, local_parameters
 from rooftree.models.pipeline import bubble_share, stage_layers
 
 PARTS = (
@@ -104,12 +104,7 @@ def layer_communication(case: Case, *, routed: bool, recompute: bool) -> dict[st
         ring_s = collectives.ring_s(gathered_bytes, case.group("tensor"), up, out, rounds=1)
         times_s["tensor parallel"] = blocks * (2 * passes + 1) * ring_s * exposed["tensor"]
     if layout.context > 1:
-        attention = model.attention
-        kv_values = (
-            2 * max(1.0, attention.kv_heads / layout.tensor) * attention.head_dim
-            if isinstance(attention, GroupedQuery)
-            else attention.kv_rank + attention.rope_dim
-        )
+        kv_values = cache_elements(model.attention, layout.tensor)
         kv_bytes = layout.microbatch * case.workload.sequence * kv_values * share.core_bytes
         ring_s = collectives.ring_s(kv_bytes, case.group("context"), up, out, rounds=1)
         times_s["context parallel"] = (passes + 1) * ring_s * exposed["context"]

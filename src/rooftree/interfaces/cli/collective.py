@@ -52,22 +52,18 @@ def command(op: str, message: float, gpus: int, cluster: str, catalogues: tuple[
 
     OP is all_reduce, all_gather, reduce_scatter, all_to_all or broadcast.
     """
-    import time
-
     from rooftree.facts.catalogue import cluster as find_cluster
     from rooftree.facts.catalogue import open_catalogue
     from rooftree.studies.collective import ask
 
     catalogue = open_catalogue(catalogues)
     found = find_cluster(catalogue, cluster)
-    start_s = time.perf_counter()
     reply = ask(op, message, gpus, found, catalogue)
-    elapsed_s = time.perf_counter() - start_s
     if json_:
         from rooftree.interfaces.cli.answering import dumped
         from rooftree.studies.results import plain
 
-        click.echo(dumped({"cluster": found.name, "elapsed_s": elapsed_s, **plain(reply)}))
+        click.echo(dumped({"cluster": found.name, **plain(reply)}))
         return
     _print(reply, found.title)
 

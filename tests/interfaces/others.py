@@ -4,7 +4,6 @@ from rooftree.facts.architectures import GroupedQuery, Transformer
 from rooftree.studies.collective import CollectiveAnswer
 from rooftree.studies.results import Estimate
 
-
 COLLECTIVE = CollectiveAnswer(
     op="all_reduce",
     message_bytes=2.0**30,
